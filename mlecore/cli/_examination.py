@@ -160,10 +160,10 @@ def _disk(missing: Sequence[Competition], dirs: DataDirs) -> Iterator[Finding]:
 
 
 def _leftovers(dirs: DataDirs, clean: bool) -> Iterator[Finding]:
+    from mlecore.controller.claims import obfuscated, unneeded
     from mlecore.data.cleanup import leftovers
-    from mlecore.obfuscation.claims import obfuscated
 
-    found = leftovers(dirs.first)
+    found = [*leftovers(dirs.first), *unneeded(dirs.first)]
     for kept in obfuscated(dirs.first):
         if kept.needed and kept.groups:
             yield Finding(area="obfuscated data", state="ok", what=str(kept))

@@ -13,12 +13,12 @@ from attrs import evolve, frozen
 
 from mlecore import files
 from mlecore.backends import Dataset
-from mlecore.data.layout import DataDirs
+from mlecore.controller.claims import claim
+from mlecore.data.layout import OBFUSCATED, DataDirs
 from mlecore.data.prepared import Prepared
 from mlecore.data.sample import open_sample
 from mlecore.errors import DataError
 from mlecore.facts import Facts
-from mlecore.obfuscation.claims import FOLDER, claim
 from mlecore.obfuscation.layout import require_tables
 from mlecore.obfuscation.names import Names
 from mlecore.obfuscation.tables import new_sample, rename_tables
@@ -86,7 +86,7 @@ def obfuscated(facts: Facts, data: Prepared, dirs: DataDirs) -> Shown:
     description = facts.obfuscated_description
     digest = hashlib.sha256(f"{data.digest}\0{description}".encode()).hexdigest()
     name = f"task-{digest[:12]}"
-    public = dirs.first / FOLDER / name / "public"
+    public = dirs.first / OBFUSCATED / name / "public"
 
     def lay_out() -> None:
         if not public.is_dir():
@@ -130,7 +130,7 @@ def _renamed(facts: Facts, data: Prepared, dirs: DataDirs) -> tuple[Path, Names]
     """
     require_tables(facts, data.public)
     digest = hashlib.sha256(f"full\0{data.digest}\0{facts.obfuscated_description}".encode()).hexdigest()
-    root = dirs.first / FOLDER / f"task-{digest[:12]}"
+    root = dirs.first / OBFUSCATED / f"task-{digest[:12]}"
     if not root.is_dir():
         _rename_public(facts, data.public, root)
     return root, Names.read(root / _NAMES)

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from mlecore import files
+from mlecore.data.layout import OBFUSCATED
 from mlecore.data.lock import lock
 from mlecore.locks import LockHeld
-from mlecore.obfuscation.claims import FOLDER, Obfuscated, obfuscated
 
 
 @frozen(kw_only=True)
@@ -26,22 +26,16 @@ class Leftover:
 
 def leftovers(data: Path) -> list[Leftover]:
     """Temporary folders, and those of a data directory. What a running command uses is not a leftover."""
-    found = [_leftover(path) for path in files.abandoned_scratch()]
+    found = [leftover(path) for path in files.abandoned_scratch()]
     if data.is_dir():
-        folders = [folder for folder in sorted(data.iterdir()) if folder.is_dir() and folder.name != FOLDER]
+        folders = [folder for folder in sorted(data.iterdir()) if folder.is_dir() and folder.name != OBFUSCATED]
         found += [left for folder in folders for left in _of_competition(folder)]
-        unneeded = [each for each in obfuscated(data) if not each.needed]
-        found += [evolve(_leftover(each.path), why=f"is needed by no group: {_used(each)}") for each in unneeded]
     return found
 
 
-def _used(data: Obfuscated) -> str:
-    groups = ", ".join(map(str, data.groups))
-    about = f"data of {data.competition}, obfuscated" if data.competition else "obfuscated data"
-    return f"{about}, of {groups}, which is complete" if groups else about
+def leftover(path: Path, competition: Path | None = None) -> Leftover:
+    """One that is removed under the lock of its competition, if it has one."""
 
-
-def _leftover(path: Path, competition: Path | None = None) -> Leftover:
     def remove() -> None:
         with lock(competition, "removing leftovers") if competition else nullcontext():
             files.remove(path)
@@ -63,7 +57,7 @@ def _of_competition(folder: Path) -> Iterator[Leftover]:
         return
 
     for path in paths:
-        yield _leftover(path, folder)
+        yield leftover(path, folder)
 
 
 def _is_left(path: Path) -> bool:

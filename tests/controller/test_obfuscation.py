@@ -11,11 +11,11 @@ import pytest
 from attrs import evolve
 
 from mlecore.controller import collect
+from mlecore.controller.claims import obfuscated as obfuscated_data
+from mlecore.controller.claims import unsettled
 from mlecore.controller.job import make_job, make_task
 from mlecore.controller.shown import Shown, names_of, obfuscated
 from mlecore.errors import DataError, UsageError
-from mlecore.obfuscation.claims import obfuscated as obfuscated_data
-from mlecore.obfuscation.claims import unsettled
 
 
 @pytest.fixture

@@ -7,12 +7,13 @@ import json
 import time
 from pathlib import Path
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from mlecore import files
+from mlecore.data.cleanup import Leftover, leftover
+from mlecore.data.layout import OBFUSCATED
 from mlecore.errors import MlecoreError
 
-FOLDER = "obfuscated"  # of a data directory
 _GROUPS = "groups"
 _FRESH = 3600.0  # seconds in which data without a group may be those of one that is about to start
 _LIMIT = 1 << 16
@@ -43,9 +44,24 @@ def claim(root: Path, competition: str, group: Path) -> None:
 
 def obfuscated(data: Path) -> list[Obfuscated]:
     """All in a data directory, and what was half made by a process that was killed."""
-    folder = data / FOLDER
+    folder = data / OBFUSCATED
     paths = sorted(folder.iterdir()) if folder.is_dir() else []
     return [_read(path) for path in paths if path.is_dir()]
+
+
+def unneeded(data: Path) -> list[Leftover]:
+    """What no group needs."""
+    return [
+        evolve(leftover(each.path), why=f"is needed by no group: {_about(each)}")
+        for each in obfuscated(data)
+        if not each.needed
+    ]
+
+
+def _about(data: Obfuscated) -> str:
+    groups = ", ".join(map(str, data.groups))
+    about = f"data of {data.competition}, obfuscated" if data.competition else "obfuscated data"
+    return f"{about}, of {groups}, which is complete" if groups else about
 
 
 def _read(path: Path) -> Obfuscated:

@@ -8,14 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from mlecore.controller.claims import claim, obfuscated, unneeded
 from mlecore.data.cleanup import leftovers
-from mlecore.obfuscation.claims import FOLDER, claim, obfuscated
+from mlecore.data.layout import OBFUSCATED
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """Obfuscated data of some time ago."""
-    folder = tmp_path / "data" / FOLDER / "task-0"
+    folder = tmp_path / "data" / OBFUSCATED / "task-0"
     (folder / "public").mkdir(parents=True)
     return folder
 
@@ -29,7 +30,8 @@ def test_data_without_a_group_are_a_leftover_unless_they_are_fresh(root: Path, t
     grown_old(root)
     claim(root, "coins", tmp_path / "a group that was removed")
     grown_old(root)
-    (left,) = [left for left in leftovers(tmp_path / "data") if FOLDER in left.path.parts]
+    assert not [left for left in leftovers(tmp_path / "data") if OBFUSCATED in left.path.parts]
+    (left,) = unneeded(tmp_path / "data")
     assert left.path == root and "needed by no group: data of coins, obfuscated" in left.why
     left.remove()
     assert not root.exists()
