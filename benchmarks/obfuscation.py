@@ -3,8 +3,8 @@
     .venv/bin/python benchmarks/obfuscation.py [ID]... [--size SIZE] [--data DIR]
 
 Prepares synthetic data of every competition (or of those named) unless DIR has them, renames them, and grades the
-perfect submission and five changed ones, as they are and after their way into other names and back. Prints a line for each
-competition: how many of the verdicts are equal, or why it cannot be renamed. Exit code 1: a verdict differs.
+perfect submission and five changed ones, as they are and after their way into other names and back. Prints a line for
+each competition: how many of the verdicts are equal, or why it cannot be renamed. Exit code 1: a verdict differs.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from gzip import GzipFile
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 from mlecore.errors import DataError
 from mlecore.facts import Facts
@@ -26,6 +27,9 @@ from mlecore.obfuscation.layout import (
 from mlecore.obfuscation.names import Names
 from mlecore.obfuscation.records import Records
 from mlecore.prepare.zips import ZipWriter
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
 
 _MOST_FILES = 1000  # names of files and folders that no id explains
 _BLOCK = 1 << 20
@@ -120,7 +124,7 @@ def _file_names(
     found: Sequence[Source],
     tables: Mapping[Source, object],
     ids: Mapping[str, Mapping[str, str]],
-    random: naming.Generator,
+    random: Generator,
 ) -> dict[str, str]:
     """Old name of a file, archive or folder -> new one, of those that are no ids."""
     known = {id for forth in ids.values() for id in forth}

@@ -25,7 +25,8 @@ _HOW: Mapping[Measure, str] = {
     "questions": (
         "The share of right answers about metric, columns, winning score, medal thresholds and rows. Numbers count as "
         f"right within {TOLERANCE:.0%}, names whatever their case and punctuation. Guessing is a letter at random, or "
-        "the fact of another competition. Intervals are Wilson's (95 %); p is that of so many right answers by guessing."
+        "the fact of another competition. Intervals are Wilson's (95 %); p is that of so many right answers by "
+        "guessing."
     ),
     "answers": (
         "The share of right labels, given ids alone. Intervals are Wilson's (95 %); p is by permutation of the model's "
@@ -34,8 +35,8 @@ _HOW: Mapping[Measure, str] = {
 }
 _CAVEATS: Mapping[Measure, str] = {
     "text": (
-        "A high probability may mean that a text is easy, not that it was seen: compare with the control, which differs "
-        "from a page in style and length."
+        "A high probability may mean that a text is easy, not that it was seen: compare with the control, which "
+        "differs from a page in style and length."
     ),
     "questions": (
         "There are few questions per competition: a single share says little. A model may know a metric from a similar "

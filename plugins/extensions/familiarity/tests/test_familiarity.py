@@ -26,7 +26,7 @@ def model(server, bigrams):
 
 def test_the_mean_is_that_of_the_prompts_tokens(model, server) -> None:
     mean, tokens = mean_probability(model, "the cat sat\nquickly")
-    # vocabulary: the cat sat . ran dog = 6; after "the": cat twice of 3; after "cat": sat once of 2; "sat quickly" never
+    # six words; after "the" (3 times) cat twice, after "cat" (twice) sat once, after "sat" (twice) never quickly
     assert tokens == 3
     assert mean == pytest.approx(((2 + 1) / (3 + 7) + (1 + 1) / (2 + 7) + (0 + 1) / (2 + 7)) / 3, abs=1e-12)
     ((path, asked, key),) = server.asked

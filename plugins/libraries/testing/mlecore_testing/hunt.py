@@ -20,8 +20,8 @@ hunt() {
     done
     echo "## host"; hostname; cat /etc/hostname /etc/hosts /etc/passwd /etc/resolv.conf; uname -a; id
     echo "## names"
-    find / \( -path /proc -o -path /sys -o -path /usr -o -path "/lib*" -o -path "*/site-packages" -o -path "$PWD/data" \) \
-        -prune -o -print
+    find / \( -path /proc -o -path /sys -o -path /usr -o -path "/lib*" -o -path /etc/ssl -o -path /etc/alternatives \
+        -o -path "*/lib/python3*" -o -path "$PWD/data" \) -prune -o -print
     echo "## contents"
     find . /opt/mlecore /tmp /var/tmp -type f -size -256k -not -path "./data/*" -not -name hunt.txt -exec cat {} +
     cat ./data/description.md
