@@ -160,11 +160,15 @@ def _disk(missing: Sequence[Competition], dirs: DataDirs) -> Iterator[Finding]:
 
 
 def _leftovers(dirs: DataDirs, clean: bool) -> Iterator[Finding]:
+    from mlecore.controller.claims import obfuscated, unneeded
     from mlecore.data.cleanup import leftovers
 
-    found = leftovers(dirs.first)
+    found = [*leftovers(dirs.first), *unneeded(dirs.first)]
+    for kept in obfuscated(dirs.first):
+        if kept.needed and kept.groups:
+            yield Finding(area="obfuscated data", state="ok", what=str(kept))
     for left in found:
-        what = f"{left.path}, {show_size(left.bytes)}, was left by a command that was killed"
+        what = f"{left.path}, {show_size(left.bytes)}, {left.why}"
         if not clean:
             yield Finding(area="leftovers", state="warning", what=what, fix="mlecore doctor --clean")
             continue

@@ -22,7 +22,7 @@ _COLOURS = {"ok": "green", "not set up": "blue", "warning": "yellow", "problem":
 @click.command("doctor")
 @click.argument("ids", type=COMPETITION, nargs=-1, metavar="[ID]...")
 @click.option("--split", type=SPLIT, help="Check what this split needs: lite, low, medium, high or dev.")
-@click.option("--clean", is_flag=True, help="List and remove files left by killed commands.")
+@click.option("--clean", is_flag=True, help="Remove what killed commands left and obfuscated data no group needs.")
 @click.option("--backend", type=BACKEND, help="Check only this backend, in detail, with the options given by -B.")
 @click.option("-B", "backend_options", multiple=True, metavar="NAME=VALUE", help="Option for the backend.")
 @backend_config_option

@@ -61,6 +61,9 @@ def command(
     """
     if as_json and form:
         raise UsageError("give one of --json, --markdown and --csv")
+    from attrs import evolve
+
+    from mlecore.reports.appendix import read_appendices
     from mlecore.reports.sources import read_sources
     from mlecore.reports.summary import summarise
 
@@ -71,6 +74,7 @@ def command(
         mix=mix,
         against_published=against == "published",
     )
+    document = evolve(document, appendices=read_appendices(groups, runs))
     if html:
         try:
             from mle_lib_pages.report import write_page

@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from mlecore import files
 from mlecore.backends import Dataset
-from mlecore.data.layout import DataDirs
+from mlecore.controller.claims import claim
+from mlecore.data.layout import OBFUSCATED, DataDirs
 from mlecore.data.prepared import Prepared
+from mlecore.data.sample import open_sample
 from mlecore.errors import DataError
 from mlecore.facts import Facts
+from mlecore.obfuscation.layout import require_tables
 from mlecore.obfuscation.names import Names
-from mlecore.obfuscation.tables import rename_tables, require_tables
+from mlecore.obfuscation.tables import new_sample, rename_tables
 from mlecore.prepare.files import link_tree
 from mlecore.runs.record import Obfuscation
 from mlecore.submissions.format import Format
 
 _NAMES = "names.json"
-_FOLDER = "obfuscated"  # of a data directory
+_SAMPLE = "sample.csv"
 _TITLE = "A machine-learning task"
 
 
@@ -38,6 +42,12 @@ class Shown:
     format: Format  # of a submission, in the names that they see
     lay_out: Callable[[], None]
     sample: Path | None = None  # if another than the competition's
+
+    def provide(self, facts: Facts, group: Path) -> None:
+        """Lay the data out, and note that the group uses them."""
+        self.lay_out()
+        if self.competition != facts.id:
+            claim(self.dataset.public.parent, facts.id, group)
 
     @property
     def description_digest(self) -> str:
@@ -76,7 +86,7 @@ def obfuscated(facts: Facts, data: Prepared, dirs: DataDirs) -> Shown:
     description = facts.obfuscated_description
     digest = hashlib.sha256(f"{data.digest}\0{description}".encode()).hexdigest()
     name = f"task-{digest[:12]}"
-    public = dirs.first / _FOLDER / name / "public"
+    public = dirs.first / OBFUSCATED / name / "public"
 
     def lay_out() -> None:
         if not public.is_dir():
@@ -104,7 +114,7 @@ def renamed(facts: Facts, data: Prepared, dirs: DataDirs) -> Shown:
         dataset=Dataset(competition=root.name, edition=data.edition, public=root / "public", digest=digest),
         format=names.format(facts.submission),
         lay_out=lambda: None,
-        sample=root / "public" / names.files[Path(facts.sample).name],
+        sample=root / _SAMPLE,
     )
 
 
@@ -120,7 +130,7 @@ def _renamed(facts: Facts, data: Prepared, dirs: DataDirs) -> tuple[Path, Names]
     """
     require_tables(facts, data.public)
     digest = hashlib.sha256(f"full\0{data.digest}\0{facts.obfuscated_description}".encode()).hexdigest()
-    root = dirs.first / _FOLDER / f"task-{digest[:12]}"
+    root = dirs.first / OBFUSCATED / f"task-{digest[:12]}"
     if not root.is_dir():
         _rename_public(facts, data.public, root)
     return root, Names.read(root / _NAMES)
@@ -142,8 +152,9 @@ def _rename_public(facts: Facts, source: Path, root: Path) -> None:
     with _fresh(root) as fresh:
         names = rename_tables(facts, source, fresh / "public", seed)
         names.write(fresh / _NAMES)
-        sample = fresh / "public" / names.files[Path(facts.sample).name]
-        text = names.description(facts.obfuscated_description, sample)
+        with open_sample(evolve(facts, sample=new_sample(facts, names)), fresh / "public") as sample:
+            shutil.copyfile(sample, fresh / _SAMPLE)
+        text = names.description(facts.obfuscated_description, fresh / _SAMPLE)
         (fresh / "public" / "description.md").write_text(text, encoding="utf-8")
 
 

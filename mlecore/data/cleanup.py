@@ -9,6 +9,7 @@ from pathlib import Path
 from attrs import frozen
 
 from mlecore import files
+from mlecore.data.layout import OBFUSCATED
 from mlecore.data.lock import lock
 from mlecore.locks import LockHeld
 
@@ -20,17 +21,21 @@ class Leftover:
     path: Path
     bytes: int
     remove: Callable[[], None]  # raises OSError, and LockHeld if somebody is at work there
+    why: str = "was left by a command that was killed"
 
 
 def leftovers(data: Path) -> list[Leftover]:
     """Temporary folders, and those of a data directory. What a running command uses is not a leftover."""
-    found = [_leftover(path) for path in files.abandoned_scratch()]
+    found = [leftover(path) for path in files.abandoned_scratch()]
     if data.is_dir():
-        found += [left for folder in sorted(data.iterdir()) if folder.is_dir() for left in _of_competition(folder)]
+        folders = [folder for folder in sorted(data.iterdir()) if folder.is_dir() and folder.name != OBFUSCATED]
+        found += [left for folder in folders for left in _of_competition(folder)]
     return found
 
 
-def _leftover(path: Path, competition: Path | None = None) -> Leftover:
+def leftover(path: Path, competition: Path | None = None) -> Leftover:
+    """One that is removed under the lock of its competition, if it has one."""
+
     def remove() -> None:
         with lock(competition, "removing leftovers") if competition else nullcontext():
             files.remove(path)
@@ -52,7 +57,7 @@ def _of_competition(folder: Path) -> Iterator[Leftover]:
         return
 
     for path in paths:
-        yield _leftover(path, folder)
+        yield leftover(path, folder)
 
 
 def _is_left(path: Path) -> bool:

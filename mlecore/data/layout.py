@@ -14,6 +14,9 @@ from mlecore.data.manifest import read_head
 from mlecore.data.prepared import Prepared, stamp
 from mlecore.errors import DataError, UsageError
 
+OBFUSCATED = "obfuscated"
+"""The folder of a data directory with what agents of obfuscated runs see."""
+
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 

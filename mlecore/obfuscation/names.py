@@ -22,8 +22,9 @@ _NOTE = """
 ## Names
 
 Files, columns, categories and ids have other names than when this task was first set, and rows are in random order.
-What is said above about the form of an id does not hold: ids tell nothing.
+What is said above about the form of an id does not hold: ids tell nothing, but some are still composed of two.
 """
+_ELLIPSIS = re.compile(r"(?:\w*\.\.\.)+\w*|(?<!\w)_\w+|\w+_(?!\w)")  # several: margin..., _at_request, ..._id
 _WIDE = 100  # characters of a line of the sample that a description shows
 _LIMIT = 1 << 31  # bytes of the file with the names
 
@@ -53,16 +54,26 @@ class Names:
         categories = {value: new for labels in self.labels.values() for value, new in labels.items()}
         known = {**categories, **self.columns, **self.files}
         words = "|".join(re.escape(name) for name in sorted(known, key=len, reverse=True))
-        pattern = re.compile(rf"(?<![\w.])(?:{words})(?![\w])")
+        pattern = re.compile(rf"(?<![\w.])(?:{words})(?![\w]|\.\.\.)")
 
         def renamed(code: re.Match[str]) -> str:
-            if (block := code["block"]) is None:
-                return f"`{pattern.sub(lambda name: known[name[0]], code['span'])}`"
-            if self.id in re.split(r"[,\n]", block)[: len(self.columns)]:
+            if (block := code["block"]) is not None and self.id in re.split(r"[,\n]", block)[: len(self.columns)]:
                 return f"```\n{_head(sample)}```"
-            return f"```\n{pattern.sub(lambda name: known[name[0]], block)}```"
+            text = pattern.sub(lambda name: known[name[0]], _ELLIPSIS.sub(self._several, block or code["span"]))
+            return f"`{text}`" if block is None else f"```\n{text}```"
 
         return _CODE.sub(renamed, old) + _NOTE
+
+    def _several(self, written: re.Match[str]) -> str:
+        """The new names of columns that `requester_...` or `_at_request` stands for."""
+        parts = [re.escape(part) for part in written[0].split("...")]
+        form = re.compile(".*".join(parts) if len(parts) > 1 else f".*{parts[0]}.*")
+        found = (
+            ()
+            if written[0] in self.columns or not any(parts)
+            else [new for old, new in self.columns.items() if form.fullmatch(old)]
+        )
+        return ", ".join(sorted(found)) or written[0]
 
     def restore(self, submission: Path, sample: Path | None = None) -> None:
         """Give a submission in new names the old ones, in place; every other cell keeps its text.

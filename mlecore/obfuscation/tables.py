@@ -2,152 +2,175 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+import shutil
+import zlib
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from gzip import GzipFile
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
-from mlecore.errors import DataError, UsageError
+from mlecore.errors import DataError
 from mlecore.facts import Facts
+from mlecore.files import scratch
+from mlecore.obfuscation import naming
+from mlecore.obfuscation.delimited import Delimited, read_header, rename_header
+from mlecore.obfuscation.layout import (
+    DELIMITED,
+    RECORDS,
+    TEXTS,
+    Source,
+    impossible,
+    require_tables,
+    sources,
+)
 from mlecore.obfuscation.names import Names
+from mlecore.obfuscation.records import Records
+from mlecore.prepare.zips import ZipWriter
 
 if TYPE_CHECKING:
-    import polars as pl
     from numpy.random import Generator
 
-_DESCRIPTION = "description.md"
-_MOST = 1000  # categories that a column may have
-_REPEATED = 10  # times that a category occurs in the mean
-_LONGEST_ID = 64  # characters; longer ones, or those with blanks, are texts
-_TRUTH = ("true", "false", "True", "False", "TRUE", "FALSE")
-
-
-def require_tables(facts: Facts, public: Path) -> None:
-    """Raises UsageError, with the reason, for a competition that cannot be renamed."""
-    others = sorted(path.name for path in public.iterdir() if path.suffix != ".csv" and path.name != _DESCRIPTION)
-    if others:
-        shown = ", ".join(others[:3]) + (" ..." if len(others) > 3 else "")
-        raise _impossible(facts, f"its public data are not CSV tables alone: {shown}")
-    if "!" in facts.sample or not facts.submission.id:
-        raise _impossible(facts, "its submissions name no rows by an id in a plain sample")
-    if odd := [name for name, column in facts.submission.columns.items() if column.type in ("mask", "records")]:
-        raise _impossible(
-            facts, f"its column {odd[0]} holds {facts.submission.columns[odd[0]].type} with names of their own"
-        )
-
-
-def _impossible(facts: Facts, why: str) -> UsageError:
-    return UsageError(
-        f"{facts.id} cannot be obfuscated in full: {why}",
-        fix="Leave it out, or hide its description alone: --obfuscate description",
-    )
+_MOST_FILES = 1000  # names of files and folders that no id explains
+_BLOCK = 1 << 20
 
 
 def rename_tables(facts: Facts, public: Path, into: Path, seed: int) -> Names:
-    """Write the tables of ``public`` into the folder ``into`` under new names; returns these.
+    """Write the data of ``public`` into the folder ``into`` under new names; returns these.
 
     A text column is a column of categories if its values repeat (ten times in the mean, at most 1,000 of them) and none
     is a number. Equal categories get equal names in all columns, and that of the column if one has their name. Numbers,
     dates and texts keep their characters. Rows are shuffled, but in tables as long as the sample if a row is known by
-    its place. Raises UsageError, see ``require_tables``, and DataError for what is no table.
+    its place; tables in folders, each of one id, keep rows and categories, and texts their lines. What lies in an
+    archive is put into one of the same kind. Raises UsageError, see ``require_tables``, and DataError for what is no
+    table.
     """
     import numpy as np
 
     require_tables(facts, public)
     random = np.random.default_rng(seed)
-    tables = {path.name: _read(path) for path in sorted(public.glob("*.csv"))}
-    sample = Path(facts.sample).name
-    columns = _columns(tables, random)
-    id = str(facts.submission.id)
-    labels = _labels(tables, id, columns, random)
-    ids = _ids(tables, id, random)
-    names = Names(
-        files=dict(zip(tables, (f"table_{n + 1}.csv" for n in random.permutation(len(tables))), strict=True)),
-        columns=columns,
-        labels=labels,
-        ids={old: ids[old] for old in tables[sample][id]} if ids else {},
-        id=id,
-    )
-    into.mkdir(parents=True, exist_ok=True)
-    by_place = facts.submission.order == "sample" or tables[sample][id].is_duplicated().any()
-    for file, table in tables.items():
-        placed = by_place and table.height == tables[sample].height
-        order = None if placed else random.permutation(table.height)
-        _write(_renamed(table, names, ids), order, into / names.files[file])
+    with scratch() as unpacked:
+        found = list(sources(public, unpacked))
+        id = str(facts.submission.id)
+        tables = {source: table for source in found if (table := _read(source, id)) is not None}
+        sample = tables[_sample(facts, found)]
+        parts = [source for source in found if source.in_folder]
+        headers = [name for part in parts if part.path.suffix in DELIMITED for name in read_header(part.path)[0]]
+        columns = naming.new_columns([*(n for table in tables.values() for n in table.names), *headers], random)
+        stems = {component.split(".")[0] for part in parts for component in part.place.parts}
+        ids = naming.new_ids(list(tables.values()), sample, id, stems, random)
+        labels = naming.new_labels(list(tables.values()), ids, columns, random)
+        sample_ids = sample.cells(id)
+        assert sample_ids is not None
+        names = Names(
+            files=_file_names(facts, found, tables, ids, random),
+            columns=columns,
+            labels=labels,
+            ids={old: ids[id][old] for old in sample_ids} if ids.get(id) else {},
+            id=id,
+        )
+        by_place = facts.submission.order == "sample" or sample_ids.is_duplicated().any()
+        values = {**labels, **ids}
+        packs: dict[PurePosixPath, list[tuple[str, Path]]] = defaultdict(list)
+        for number, source in enumerate(found):
+            place = into / _place(source, names, ids)
+            target = place if source.member is None else unpacked / f"renamed-{number}"
+            place.parent.mkdir(parents=True, exist_ok=True)
+            if (table := tables.get(source)) is not None:
+                placed = by_place and table.height == sample.height
+                # a table that is in the data twice, packed and plain, is shuffled alike
+                own = np.random.default_rng([seed, zlib.crc32(source.name.encode())])
+                table.write(target, columns, values, None if placed else own.permutation(table.height))
+            elif source.in_folder and source.path.suffix in DELIMITED:
+                rename_header(source.path, target, columns)
+            else:
+                shutil.copyfile(source.path, target)
+            if source.member is not None:
+                packs[PurePosixPath(place.as_posix())].append((names.files[source.name], target))
+        for archive, packed in packs.items():
+            _pack(Path(archive), packed)
     return names
 
 
-def _read(path: Path) -> pl.DataFrame:
-    """Every cell as text."""
-    import polars as pl
-
-    try:
-        return pl.read_csv(path, infer_schema=False).fill_null("")
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise DataError(f"{path} cannot be read as a table: {error}") from None
+def new_sample(facts: Facts, names: Names) -> str:
+    """Where the sample lies among the renamed data, as ``Facts.sample`` has it."""
+    path, _, member = facts.sample.partition("!")
+    place = f"public/{names.files[PurePosixPath(path).name]}"
+    return f"{place}!{names.files[PurePosixPath(member).name]}" if member else place
 
 
-def _columns(tables: Mapping[str, pl.DataFrame], random: Generator) -> dict[str, str]:
-    old = list(dict.fromkeys(name for table in tables.values() for name in table.columns))
-    return dict(zip(old, _fresh("c", len(old), old, random), strict=True))
+def _sample(facts: Facts, found: Sequence[Source]) -> Source:
+    path, _, member = facts.sample.partition("!")
+    place = PurePosixPath(path).relative_to("public")
+    for source in found:
+        if (source.place, source.member or "") == (place, member):
+            return source
+    raise DataError(f"the sample submission of {facts.id} is missing: {facts.sample}")
 
 
-def _labels(
-    tables: Mapping[str, pl.DataFrame], id: str, columns: Mapping[str, str], random: Generator
-) -> dict[str, dict[str, str]]:
-    """Column -> category -> new name."""
-    found = {name: values for name in columns if name != id and (values := _categories(tables, name))}
-    old = sorted({value for values in found.values() for value in values} - columns.keys())
-    new = {**columns, **dict(zip(old, _fresh("v", len(old), [*old, *columns], random), strict=True))}
-    return {name: {value: new[value] for value in values} for name, values in found.items()}
+def _read(source: Source, id: str) -> Delimited | Records | None:
+    """None for texts, and for tables in folders."""
+    if source.in_folder:
+        return None
+    if source.path.suffix in RECORDS:
+        return Records(source.path)
+    if source.path.suffix in TEXTS and id not in read_header(source.path)[0]:
+        return None
+    return Delimited(source.path)
 
 
-def _categories(tables: Mapping[str, pl.DataFrame], name: str) -> list[str]:
-    """A column's categories over all tables; none if it holds numbers, or texts that do not repeat."""
-    import polars as pl
-
-    cells = pl.concat([table[name].filter(table[name] != "") for table in tables.values() if name in table.columns])
-    values = cells.unique()
-    if not 0 < values.len() <= _MOST or values.len() * _REPEATED > cells.len():
-        return []
-    if values.cast(pl.Float64, strict=False).is_not_null().any() or values.is_in(_TRUTH).any():
-        return []
-    return sorted(values.to_list())
-
-
-def _ids(tables: Mapping[str, pl.DataFrame], id: str, random: Generator) -> dict[str, str]:
-    """Every id of the tables -> new one; none if they are texts."""
-    import polars as pl
-
-    cells = pl.concat([table[id] for table in tables.values() if id in table.columns]).unique(maintain_order=True)
-    lengths: Any = cells.str.len_chars().max()
-    if lengths is None or lengths > _LONGEST_ID or cells.str.contains(r"\s").any():
-        return {}
-    old = cells.to_list()
-    return dict(zip(old, _fresh("r", len(old), old, random), strict=True))
-
-
-def _fresh(letter: str, count: int, taken: list[str], random: Generator) -> Iterator[str]:
-    """So many new names in an order that says nothing."""
-    width = len(str(count))
-    while any(re.fullmatch(rf"{letter}[0-9]{{{width}}}", name) for name in taken):
-        letter += letter[0]
-    return (f"{letter}{number:0{width}d}" for number in random.permutation(count))
+def _file_names(
+    facts: Facts,
+    found: Sequence[Source],
+    tables: Mapping[Source, object],
+    ids: Mapping[str, Mapping[str, str]],
+    random: Generator,
+) -> dict[str, str]:
+    """Old name of a file, archive or folder -> new one, of those that are no ids."""
+    known = {id for forth in ids.values() for id in forth}
+    kinds: dict[str, str] = {}  # old name -> the new one, with a place for the number
+    for source in sorted(found, key=lambda source: source.name):
+        for component in source.place.parts[:-1]:
+            if component not in known:
+                kinds.setdefault(component, "folder_{}")
+        if source.name.split(".")[0] not in known or not source.in_folder:
+            kind = "table" if source in tables or source.path.suffix in DELIMITED else "text"
+            kinds.setdefault(source.name, f"{kind}_{{}}{source.path.suffix}")
+    if len(kinds) > _MOST_FILES:
+        raise impossible(facts, f"{len(kinds):,} of its files and folders have names that no column explains")
+    names = {
+        old: kind.format(number + 1)
+        for (old, kind), number in zip(kinds.items(), random.permutation(len(kinds)), strict=True)
+    }
+    for source in found:
+        if source.member is not None and source.place.name not in names:
+            alone = sum(other.place == source.place for other in found) == 1
+            stem = names[source.name] if alone else f"archive_{len(names) + 1}"
+            names[source.place.name] = stem + source.place.suffix
+    return names
 
 
-def _renamed(table: pl.DataFrame, names: Names, ids: Mapping[str, str]) -> pl.DataFrame:
-    import polars as pl
+def _place(source: Source, names: Names, ids: Mapping[str, Mapping[str, str]]) -> PurePosixPath:
+    def renamed(component: str) -> str:
+        if component in names.files:
+            return names.files[component]
+        stem, dot, suffix = component.partition(".")
+        return next(forth[stem] for forth in ids.values() if stem in forth) + dot + suffix
 
-    changed = []
-    for name in table.columns:
-        new: Mapping[str, str] = ids if name == names.id else names.labels.get(name, {})
-        if new:
-            changed.append(pl.col(name).replace(list(new), list(new.values())))
-    return table.with_columns(changed).rename({name: names.columns[name] for name in table.columns})
+    return PurePosixPath(*map(renamed, source.place.parts))
 
 
-def _write(table: pl.DataFrame, order: Any, path: Path) -> None:
-    shuffled = table if order is None else table[order]
-    returns = any(shuffled[name].str.contains("\r", literal=True).any() for name in shuffled.columns)
-    # a bare carriage return would end a row for some readers
-    shuffled.write_csv(path, quote_style="always" if returns else "necessary")
+def _pack(archive: Path, packed: Sequence[tuple[str, Path]]) -> None:
+    """With fixed times: the same input gives the same bytes."""
+    if archive.suffix == ".zip":
+        with ZipWriter(archive) as target:
+            for name, path in packed:
+                target.add_file(name, path)
+    elif archive.suffix == ".7z":
+        from mlecore.prepare.archives import write_7z
+
+        write_7z(archive, {name: path.read_bytes() for name, path in packed})
+    else:
+        ((_, path),) = packed
+        with path.open("rb") as reader, archive.open("xb") as raw, GzipFile("", "wb", fileobj=raw, mtime=0) as writer:
+            shutil.copyfileobj(reader, writer, _BLOCK)

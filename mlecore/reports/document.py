@@ -8,6 +8,7 @@ from typing import Any
 from attrs import asdict, frozen
 
 from mlecore.data.prepared import DataKind
+from mlecore.reports.appendix import Appendix
 from mlecore.reports.compare import Comparison
 from mlecore.reports.costs import Cost
 from mlecore.reports.failures import Failure
@@ -191,6 +192,7 @@ class Document:
     published: tuple[Entry, ...]
     published_source: str | None
     own: tuple[Own, ...]
+    appendices: tuple[Appendix, ...] = ()  # that extensions left in the groups' folders
 
     @property
     def refused(self) -> bool:

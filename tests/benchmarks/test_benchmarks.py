@@ -20,6 +20,7 @@ SMALLEST = {
     "leaderboard.py": ["--entries", "3", "--split", "high"],
     "listing.py": ["--rounds", "1"],
     "many_runs.py": ["--runs", "4", "--planned", "10"],
+    "obfuscation.py": ["optical-digits", "leaf-classification"],
     "prepare.py": ["spaceship-titanic", "--size", "0.1", "--rounds", "1"],
     "probes.py": ["--backend", "vm", "--only", "processes"],
     "slurm_array.py": ["--jobs", "3", "-B", "poll=1"],

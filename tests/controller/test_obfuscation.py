@@ -11,6 +11,8 @@ import pytest
 from attrs import evolve
 
 from mlecore.controller import collect
+from mlecore.controller.claims import obfuscated as obfuscated_data
+from mlecore.controller.claims import unsettled
 from mlecore.controller.job import make_job, make_task
 from mlecore.controller.shown import Shown, names_of, obfuscated
 from mlecore.errors import DataError, UsageError
@@ -177,3 +179,28 @@ def test_a_submission_in_other_names_is_kept_in_those_of_the_competition(fully, 
     assert record.submission.read_text() == "id,side\n" + "".join(f"{n},{n % 2}\n" for n in range(10))
     assert (collect.attempt_folder(record) / "result/submission/submission.csv").read_text() == written
     assert record.report.valid_submission and record.digests.submission
+
+
+def kept_for(lab):
+    """Obfuscated data that this test's group uses, of those of all tests, and the groups."""
+    group = next(iter(lab.records().values())).folder.parent.absolute()
+    return [each for each in obfuscated_data(lab.experiment().data.first) if group in each.groups], group
+
+
+@pytest.mark.parametrize("how", ["description", "full"])
+def test_data_are_needed_until_the_last_run_is_settled(lab, how):
+    lab.make(("worker", {}), data={"obfuscate": how})
+    inputs = lab.experiment().inputs["coins"]
+    assert kept_for(lab)[0] == []
+    inputs.shown.provide(inputs.facts, kept_for(lab)[1])
+    ((kept,), group) = kept_for(lab)
+    assert (kept.competition, kept.needed) == ("coins", True) and unsettled(group)
+    assert kept.path == inputs.shown.dataset.public.parent
+    assert lab.run().complete
+    assert not unsettled(group) and kept_for(lab)[0]
+
+
+def test_data_that_hide_nothing_are_not_claimed(lab):
+    lab.make(("worker", {}))
+    assert lab.run().complete
+    assert kept_for(lab)[0] == []

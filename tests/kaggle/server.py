@@ -64,6 +64,7 @@ class FakeKaggle:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.leaderboards: dict[str, bytes] = {}
+        self.pages: dict[str, dict[str, str]] = {}  # slug -> name of a page -> its text
         self.notebooks: dict[str, list[Notebook]] = defaultdict(list)
         self.accepted: set[str] = set()
         self.closed: set[str] = set()
@@ -158,6 +159,14 @@ class Handler(BaseHTTPRequestHandler):
             {"id": 1, "ref": f"https://www.kaggle.com/competitions/{slug}", "userHasEntered": True} for slug in page
         ]
         self._json(200, {"competitions": entries, "nextPageToken": str(start + 2) if rest else ""})
+
+    def ListCompetitionPages(self, request: dict[str, Any]) -> None:  # noqa: N802
+        if (pages := self.kaggle.pages.get(request["competitionName"])) is None:
+            return self._json(404, {"code": 404, "message": "There is no such competition"})
+        return self._json(200, {"pages": [{"name": name, "content": text} for name, text in pages.items()]})
+
+    def GetCompetition(self, request: dict[str, Any]) -> None:  # noqa: N802
+        self._json(200, {"id": 1, "ref": request["competitionName"], "deadline": "2019-07-08T23:59:00Z"})
 
     def ListKernels(self, request: dict[str, Any]) -> None:  # noqa: N802
         listed = self.kaggle.notebooks[request["competition"]]

@@ -9,13 +9,13 @@ from mlecore.reports.sections import problems, results
 from mlecore.reports.sections.conditions import conditions, differences, methods
 from mlecore.reports.sections.pairs import pairs
 from mlecore.reports.sections.published import not_comparable, published_entries
-from mlecore.reports.sections.section import Section
+from mlecore.reports.sections.section import Section, section
 from mlecore.reports.sections.setups import overview, split_rates
 
 
 def sections(document: Document) -> Iterator[Section]:
     """Every section that is not empty."""
-    return (section for section in _all(document) if section.rows or section.notes)
+    return (found for found in _all(document) if found.rows or found.notes)
 
 
 def _all(document: Document) -> Iterator[Section]:
@@ -34,6 +34,8 @@ def _all(document: Document) -> Iterator[Section]:
     yield pairs(document.comparisons)
     yield published_entries(document)
     yield not_comparable(document)
+    for each in document.appendices:
+        yield section(f"appendix-{each.name}", each.title, each.header, each.rows, each.notes)
     yield problems.notes(setups)
     yield differences(setups)
     yield conditions(setups)

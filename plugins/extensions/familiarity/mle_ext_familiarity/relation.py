@@ -1,16 +1,17 @@
-"""Does a model score better where it is familiar with the text? Spearman's rank correlation and a permutation test."""
+"""Does a model score better where it knows the competition? Spearman's rank correlation and permutation tests."""
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from statistics import fmean
 
 from attrs import frozen
 
-from mle_ext_familiarity.measure import Familiarity
+from mle_ext_familiarity.measured import Measured
 
 _FEWEST = 4  # competitions; with fewer, no permutation is rare
 _RESAMPLES = 9999
@@ -32,6 +33,26 @@ class Relation:
         return f"{words}: Spearman {self.rho:.3f}, p = {self.p:.4f}, {self.competitions} competitions"
 
 
+@frozen(kw_only=True)
+class Ages:
+    """Means of a column over the competitions that ended before the model's cut-off, and over those after it."""
+
+    column: str
+    cutoff: date
+    before: float | None
+    after: float | None
+    counts: tuple[int, int]
+    p: float | None  # two-sided, of the difference of the means by permutation; None: a part is empty
+
+    def __str__(self) -> str:
+        parts = [
+            f"{'-' if mean is None else f'{mean:.3f}'} {word} ({count})"
+            for mean, word, count in zip((self.before, self.after), ("before", "after"), self.counts, strict=True)
+        ]
+        words = f"mean {self.column} by the cut-off {self.cutoff}: {', '.join(parts)}"
+        return words if self.p is None else f"{words}, p = {self.p:.4f}"
+
+
 def positions(groups: Sequence[str], runs: Path) -> dict[str, float]:
     """Competition -> mean position of the groups' runs, where the human leaderboard gives one. Raises UsageError."""
     from mlecore.reports.sources import read_sources
@@ -45,27 +66,63 @@ def positions(groups: Sequence[str], runs: Path) -> dict[str, float]:
     return {id: fmean(values) for id, values in found.items()}
 
 
-def relate(found: Sequence[Familiarity]) -> list[Relation]:
-    """Of the text's probability, and of its difference from the control, with the position."""
+def relate(found: Sequence[Measured]) -> list[Relation]:
+    """Of the value, and of its difference from the base, with the position."""
     scored = [(each, each.position) for each in found if each.position is not None]
     y = [position for _, position in scored]
-    columns = {"text": [each.text for each, _ in scored], "difference": [each.difference for each, _ in scored]}
-    return [_relation((name, "position"), x, y) for name, x in columns.items()]
+    columns = {"value": [each.value for each, _ in scored], "difference": [each.difference for each, _ in scored]}
+    return [relation((name, "position"), x, y) for name, x in columns.items()]
 
 
-def _relation(between: tuple[str, str], x: Sequence[float], y: Sequence[float]) -> Relation:
+def by_age(found: Sequence[Measured], ended: Mapping[str, date], cutoff: date) -> list[Ages]:
+    """Of the difference and the position, over the competitions whose end is known."""
+    dated = [each for each in found if each.competition in ended]
+    rows = [(each.position, ended[each.competition]) for each in dated]
+    known = [(position, when) for position, when in rows if position is not None]
+    return [
+        ages("difference", [(each.difference, ended[each.competition]) for each in dated], cutoff),
+        ages("position", known, cutoff),
+    ]
+
+
+def relation(between: tuple[str, str], x: Sequence[float], y: Sequence[float]) -> Relation:
+    """Exact p for up to seven competitions, else 9,999 random permutations."""
     import numpy as np
     from scipy.stats import permutation_test, rankdata
 
     if len(x) < _FEWEST or len(set(x)) == 1 or len(set(y)) == 1:
         return Relation(between=between, competitions=len(x), rho=None, p=None)
-    ranks = rankdata(y)
+    first, second = (rankdata(column) - (len(x) + 1) / 2 for column in (x, y))
+    scale = math.sqrt(np.sum(first**2) * np.sum(second**2))
     tested = permutation_test(
-        (rankdata(x),),
-        lambda shuffled: np.corrcoef(shuffled, ranks)[0, 1],
+        (first,),
+        lambda shuffled, axis: np.sum(shuffled * second, axis=axis) / scale,
         permutation_type="pairings",
-        vectorized=False,
+        vectorized=True,
         n_resamples=math.inf if len(x) <= 7 else _RESAMPLES,
         rng=np.random.default_rng(0),
     )
     return Relation(between=between, competitions=len(x), rho=float(tested.statistic), p=float(tested.pvalue))
+
+
+def ages(column: str, values: Sequence[tuple[float, date]], cutoff: date) -> Ages:
+    """A competition that ended on the day of the cut-off is before it."""
+    import numpy as np
+    from scipy.stats import permutation_test
+
+    parts = [
+        [value for value, when in values if when <= cutoff],
+        [value for value, when in values if when > cutoff],
+    ]
+    p = None
+    if min(map(len, parts)) > 0 and len(values) >= _FEWEST:
+        tested = permutation_test(
+            tuple(parts),
+            lambda before, after, axis: np.mean(before, axis=axis) - np.mean(after, axis=axis),
+            vectorized=True,
+            n_resamples=_RESAMPLES,
+            rng=np.random.default_rng(0),
+        )
+        p = float(tested.pvalue)
+    before, after = (fmean(part) if part else None for part in parts)
+    return Ages(column=column, cutoff=cutoff, before=before, after=after, counts=(len(parts[0]), len(parts[1])), p=p)

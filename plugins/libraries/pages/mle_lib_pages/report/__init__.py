@@ -69,6 +69,7 @@ def page(document: Document) -> str:
         cost=figures.cost(setups, numbers),
         triangle=triangle(document.comparisons, setups),
         methods=methods(document),
+        appendices={f"appendix-{each.name}": figures.appendix(each) for each in document.appendices},
         document=document,
         run_ids=[f"run-{setup.key}-{number}" for setup in document.setups for number in range(len(setup.runs))],
     )

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from mle_lib_pages.charts import Line, Point, line_chart, scatter_chart
 from mle_lib_pages.scale import Scale
 from mle_lib_pages.strips import Axis, Dot, score_strip
+from mlecore.reports.appendix import Appendix
 from mlecore.reports.cells import RATE_NAMES, one_line, quantity, score, threshold
 from mlecore.reports.document import RunLine, SetupSummary
 from mlecore.reports.sections.results import by_competition, facts_line, metric
@@ -35,6 +36,14 @@ class Strips:
 
     medals: bool
     rows: tuple[Strip, ...]
+
+
+def appendix(found: Appendix) -> Markup | None:
+    """Its chart, if it has one."""
+    if len(found.dots) < 2:
+        return None
+    points = [Point(x=dot.x, y=dot.y, words=f"{dot.name}: {dot.x:.3f}, {dot.y:.3f}", number=0) for dot in found.dots]
+    return scatter_chart(points, Scale(label=found.x), Scale(label=found.y), f"{found.y} against {found.x}")
 
 
 def strips(setups: Sequence[SetupSummary], numbers: Numbers) -> tuple[Strips, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from mlecore.errors import MlecoreError
 from mlecore.facts import OBFUSCATED_DESCRIPTION, Facts
@@ -48,7 +49,7 @@ def signs(text: str, facts: Facts, data: str) -> Iterator[Broken]:
     for found in dict.fromkeys((*_LINK.findall(text), *_YEAR.findall(prose))):
         yield Broken(f"it has {found!r}, a link or a year", OBFUSCATED_DESCRIPTION)
     for word in telling(facts):
-        pattern = _pattern(word)
+        pattern = spelled(word)
         if pattern.search(prose) or pattern.search(facts.metric.replace("-", " ")):
             yield Broken(f"it says {word!r}", OBFUSCATED_DESCRIPTION)
         elif pattern.search(text) and not pattern.search(data):
@@ -62,7 +63,7 @@ def telling(facts: Facts) -> list[str]:
     return list(dict.fromkeys((*_ALWAYS, *own, *(word.lower() for word in facts.obfuscated.words))))
 
 
-def _pattern(word: str) -> re.Pattern[str]:
+def spelled(word: str) -> re.Pattern[str]:
     """The word as a whole, in singular and plural; parts of names count as words (``has_cactus``)."""
     return re.compile(rf"(?<![^\W_]){re.escape(_stem(word))}(?:e?s)?(?![^\W_])", re.IGNORECASE)
 
@@ -75,9 +76,14 @@ _STEMS: Iterable[str] = frozenset(map(_stem, _GENERAL))
 
 
 def _said_by(harness: Harness) -> str:
-    """Names of public files and members, and the beginnings of public texts, without the descriptions."""
-    parts = [*harness.names, harness.sample[:_HEAD].decode(errors="replace")]
-    for path in sorted(harness.public.rglob("*")):
+    return "\n".join((*harness.names, harness.sample[:_HEAD].decode(errors="replace"), words_of_data(harness.public)))
+
+
+def words_of_data(public: Path) -> str:
+    """Names of public files and the beginnings of texts, without the descriptions."""
+    parts = []
+    for path in sorted(public.rglob("*")):
+        parts.append(path.relative_to(public).as_posix())
         if path.suffix in _TEXT and path.is_file():
             with path.open("rb") as file:
                 parts.append(file.read(_HEAD).decode(errors="replace"))

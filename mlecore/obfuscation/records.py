@@ -1,0 +1,141 @@
+"""JSON records: objects in a list, or one a line. They are edited as text: numbers and texts stay as written."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mlecore.errors import DataError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
+_NAMED = re.compile(  # a name with the scalar after it, or a string that is no name
+    rf"(?P<name>{_STRING})(?:(?P<colon>\s*:\s*)(?P<value>(?:{_STRING}|-?[0-9][0-9.eE+-]*)(?=\s*[,}}]))?)?", re.DOTALL
+)
+_LONGEST = 200  # characters of an id or a category; longer ones are texts
+_MOST_NAMES = 10_000
+
+
+class Records:
+    """Its fields are columns. Lines are read when they are needed; a list is kept in memory."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises DataError for what is neither objects in a list nor one a line, or has data for names."""
+        self._path = path
+        self._fields: dict[str, list[str]] = {}
+        self._texts: set[str] = set()
+        self._names: dict[str, None] = {}
+        try:
+            self._listed = _list(path)
+            self._offsets = [] if self._listed is not None else _offsets(path)
+            for row, record in enumerate(self._records(range(self.height))):
+                self._gather(row, json.loads(record, parse_float=str, parse_int=str, parse_constant=str))
+        except (OSError, ValueError, RecursionError) as error:
+            raise DataError(f"{path} cannot be read as JSON records: {error}") from None
+        for cells in self._fields.values():
+            cells += [""] * (self.height - len(cells))
+
+    @property
+    def names(self) -> list[str]:
+        """What is to be renamed: the fields, and those of objects within them."""
+        return list(self._names)
+
+    @property
+    def height(self) -> int:
+        return len(self._offsets if self._listed is None else self._listed)
+
+    def cells(self, name: str) -> pl.Series | None:
+        """A field's scalars as text; None if there is no such field, or it holds more than short scalars."""
+        import polars as pl
+
+        return None if name in self._texts or name not in self._fields else pl.Series(name, self._fields[name])
+
+    def is_text(self, name: str) -> bool:
+        """Does a field hold texts, lists or objects?"""
+        return name in self._texts
+
+    def write(
+        self, path: Path, columns: Mapping[str, str], values: Mapping[str, Mapping[str, str]], order: Any
+    ) -> None:
+        """In other names; ``order``: the records by their numbers, None: as they are."""
+
+        def renamed(found: re.Match[str]) -> str:
+            if found["colon"] is None:
+                return found[0]
+            name = json.loads(found["name"])
+            value = found["value"] or ""
+            if value and (known := values.get(name)):
+                plain = json.loads(value) if value.startswith('"') else value
+                value = json.dumps(known[plain]) if plain in known else value
+            return f"{json.dumps(columns.get(name, name))}{found['colon']}{value}"
+
+        rows = range(self.height) if order is None else order
+        start, between, end = ("", "\n", "\n") if self._listed is None else ("[\n", ",\n", "\n]\n")
+        with path.open("x", encoding="utf-8", newline="") as file:
+            file.write(start)
+            for number, record in enumerate(self._records(rows)):
+                file.write((between if number else "") + _NAMED.sub(renamed, record))
+            file.write(end)
+
+    def _records(self, rows: Any) -> Iterator[str]:
+        if self._listed is not None:
+            yield from (self._listed[row] for row in rows)
+            return
+        with self._path.open("rb") as file:
+            for row in rows:
+                file.seek(self._offsets[row])
+                yield file.readline().strip().decode()
+
+    def _gather(self, row: int, record: Any) -> None:
+        if not isinstance(record, dict):
+            raise ValueError(f"record {row + 1} is not an object")
+        self._name(record)
+        for name, value in record.items():
+            if isinstance(value, (dict, list)) or (isinstance(value, str) and len(value) > _LONGEST):
+                self._texts.add(name)
+                self._fields.pop(name, None)
+            if name in self._texts:
+                continue
+            cells = self._fields.setdefault(name, [])
+            cells += [""] * (row - len(cells))
+            cells.append("" if value is None else str(value))
+
+    def _name(self, value: Any) -> None:
+        if isinstance(value, dict):
+            self._names.update(dict.fromkeys(value))
+            if len(self._names) > _MOST_NAMES:
+                raise ValueError(f"it has more than {_MOST_NAMES:,} names: they are data")
+        for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+            if isinstance(inner, (dict, list)):
+                self._name(inner)
+
+
+def _list(path: Path) -> list[str] | None:
+    """The texts of a list's elements; None if the file begins otherwise. Raises ValueError."""
+    with path.open("rb") as file:
+        if not file.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
+            return None
+    text = path.read_text(encoding="utf-8-sig")
+    decoder, blank = json.JSONDecoder(), re.compile(r"[\s,]*")
+    found, at = [], blank.match(text, text.index("[") + 1).end()  # type: ignore[union-attr]  # it always matches
+    while text[at : at + 1] not in ("]", ""):
+        end = decoder.raw_decode(text, at)[1]
+        found.append(text[at:end])
+        at = blank.match(text, end).end()  # type: ignore[union-attr]
+    return found
+
+
+def _offsets(path: Path) -> list[int]:
+    """Where each line begins that is not blank."""
+    found, at = [], 0
+    with path.open("rb") as file:
+        for line in file:
+            if line.strip():
+                found.append(at)
+            at += len(line)
+    return found

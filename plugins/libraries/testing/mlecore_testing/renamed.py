@@ -1,0 +1,73 @@
+"""Do submissions in other names (`--obfuscate full`) score the same, bit for bit?"""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+from mlecore.api import Competition
+from mlecore.errors import InvalidSubmission
+from mlecore.obfuscation.names import Names
+
+
+def forth(names: Names, text: str) -> str:
+    """A submission in new names, as an agent would write it."""
+    header, *rows = list(csv.reader(io.StringIO(text, newline="")))
+    maps = [names.ids if name == names.id else names.labels.get(name, {}) for name in header]
+    cells = [[new.get(cell, cell) for cell, new in zip(row, maps, strict=False)] for row in rows]
+    return _text([[names.columns.get(name, name) for name in header], *cells])
+
+
+def submissions(best: str, sample: str, seed: int) -> Iterator[tuple[str, str]]:
+    """What was done, and the submission: the perfect one and five that were changed."""
+    header, *rows = list(csv.reader(io.StringIO(best, newline="")))
+    _, *plain = list(csv.reader(io.StringIO(sample, newline="")))
+    rng = random.Random(seed)
+    yield "perfect", best
+    for count in (2, max(2, len(rows) // 10)):
+        chosen = rng.sample(range(len(rows)), min(count, len(rows)))
+        mixed = dict(zip(chosen, [*chosen[1:], chosen[0]], strict=True))
+        swapped = [[row[0], *rows[mixed.get(number, number)][1:]] for number, row in enumerate(rows)]
+        yield f"{len(chosen)} rows' values swapped", _text([header, *swapped])
+    yield "rows shuffled", _text([header, *rng.sample(rows, len(rows))])
+    by_id = {row[0]: row for row in plain}
+    yield (
+        "every second row from the sample",
+        _text([header, *(by_id.get(row[0], row) if number % 2 else row for number, row in enumerate(rows))]),
+    )
+    yield "a row less", _text([header, *rows[:-1]])
+
+
+def verdict(found: Competition, submission: Path, prepared: Path) -> bytes | str:
+    """The bits of the score, or why the submission is invalid."""
+    try:
+        return struct.pack("d", found.grade(submission, prepared / "private", prepared / "public"))
+    except InvalidSubmission as error:
+        return str(error)
+
+
+def compare(found: Competition, prepared: Path, names: Names, folder: Path) -> Iterator[tuple[str, object, object]]:
+    """What was done to the perfect submission, and the verdicts: on it, and on what it is after there and back."""
+    from mlecore.data.sample import open_sample
+
+    best = found.perfect(prepared / "private").to_csv(index=False, lineterminator="\n")
+    with open_sample(found.facts, prepared / "public") as path:
+        sample = path.read_text(encoding="utf-8")
+    file = folder / "submission.csv"
+    for what, text in submissions(best, sample, seed=1):
+        file.write_text(text, encoding="utf-8", newline="")
+        before = verdict(found, file, prepared)
+        file.write_text(hidden := forth(names, text), encoding="utf-8", newline="")
+        assert hidden.splitlines()[0] != text.splitlines()[0], "nothing was renamed"
+        names.restore(file)
+        yield what, before, verdict(found, file, prepared)
+
+
+def _text(rows: list[list[str]]) -> str:
+    out = io.StringIO(newline="")
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    return out.getvalue()

@@ -1,0 +1,71 @@
+"""Tables that extensions leave in a group's folder: written, read, shown as text and as a page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+from mle_lib_pages.report import page
+
+from mlecore.errors import DataError, UsageError
+from mlecore.reports.appendix import Appendix, Dot, read_appendices
+from mlecore.reports.summary import summarise
+from mlecore.reports.text import markdown
+
+MADE = Appendix(
+    name="tide",
+    title="High & low water",
+    header=("PLACE", "METRES"),
+    rows=(("<b>Ems</b>", "1.5"), ("Elbe", "2.0")),
+    notes=("By gauge.",),
+    x="metres",
+    y="score",
+    dots=(Dot(x=1.5, y=0.25, name="<b>Ems</b>"), Dot(x=2.0, y=0.5, name="Elbe")),
+)
+
+
+@pytest.fixture
+def group(tmp_path: Path) -> Path:
+    (tmp_path / "runs" / "g").mkdir(parents=True)
+    (tmp_path / "runs" / "g" / "group.json").write_text("{}")
+    return tmp_path / "runs" / "g"
+
+
+def test_what_was_written_is_read(group: Path) -> None:
+    MADE.write(group)
+    evolve(MADE, name="other").write(group)
+    MADE.write(group)  # again: it replaces the first
+    assert [each.name for each in read_appendices(["g"], group.parent)] == ["other", "tide"]
+    assert read_appendices([str(group), "absent"], Path("nowhere"))[1] == MADE
+
+
+def test_it_needs_a_group(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is not a group's folder"):
+        MADE.write(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "change", [{"name": "../x"}, {"rows": [["a"]]}, {"dots": [{"x": "NaN"}]}, {"more": 1}, {"title": 5}]
+)
+def test_one_that_is_damaged_is_named(group: Path, change: dict[str, object]) -> None:
+    path = MADE.write(group)
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(DataError, match=r"appendix-tide\.json"):
+        read_appendices(["g"], group.parent)
+
+
+def test_a_report_shows_the_table_and_the_chart(graded) -> None:
+    document = evolve(summarise([graded()]), appendices=(MADE,))
+    text = markdown(document)
+    assert "High & low water" in text and "By gauge." in text and "| Elbe " in text
+    shown = page(document)
+    assert 'id="appendix-tide"' in shown and 'href="#appendix-tide"' in shown and "score against metres" in shown
+    assert "<b>Ems</b>" not in shown and "&lt;b&gt;Ems" in shown and "High &amp; low water" in shown
+    assert document.to_json()["appendices"][0]["rows"][1] == ("Elbe", "2.0")
+
+
+def test_a_table_without_dots_has_no_chart(graded) -> None:
+    shown = page(evolve(summarise([graded()]), appendices=(evolve(MADE, dots=()),)))
+    assert 'id="appendix-tide"' in shown and "score against metres" not in shown
