@@ -110,7 +110,7 @@ class Browser:
         """The value of an expression in the page."""
         return self.call("Runtime.evaluate", expression=expression, returnByValue=True)["result"].get("value")
 
-    def until(self, expression: str, seconds: float = 30.0) -> None:
+    def until(self, expression: str, seconds: float = 60.0) -> None:
         """Wait until it is true in the page."""
         ends = time.monotonic() + seconds
         while not self.ask(expression):
