@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -117,12 +116,7 @@ def competition(id: str, edition: str = "v1") -> Competition:
 
 def _competition(plugin: Plugin, edition: str = "v1") -> Competition:
     assert plugin.origin is not None
-    return Competition(_facts(plugin.origin.parent), plugin, edition)
-
-
-@cache
-def _facts(folder: Path) -> Facts:
-    return read_facts(folder)
+    return Competition(read_facts(plugin.origin.parent), plugin, edition)
 
 
 def installed() -> list[Competition]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Literal
 
@@ -240,6 +240,7 @@ class Facts:
         return text
 
 
+@cache  # a listing examines a competition, and then shows it
 def read_facts(folder: Path) -> Facts:
     """Facts from ``folder``/competition.toml. Raises PluginError that says what is wrong in which file."""
     path = folder / "competition.toml"

@@ -35,8 +35,10 @@ def open_prepared(
     MLE-bench prepared is read and hashed on the first call: a minute or more for each 100 GB. ``verified=False``
     skips that, for callers that need no digest.
     """
-    synthetic = synthetic and has_synthetic(competition)
     found = dirs.find(competition.id, competition.edition, synthetic)
+    if found is None and synthetic and not has_synthetic(competition):  # asked last, as it imports the plugin
+        synthetic = False
+        found = dirs.find(competition.id, competition.edition)
     if found is None:
         flags = dirs.flags(competition.edition, synthetic)
         made_up = not synthetic and dirs.find(competition.id, competition.edition, True) is not None

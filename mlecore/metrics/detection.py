@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,10 +31,8 @@ def right_boxes(
     order = np.argsort(-confidence, kind="stable")
     rows, corners = rows[order], corners[order]
     best = np.full(len(rows), -1)  # the truth that each box is enough of
-    by_row, by_truth_row = np.argsort(rows, kind="stable"), np.argsort(truth_rows, kind="stable")
-    for row in np.intersect1d(rows, truth_rows):
-        mine = by_row[slice(*np.searchsorted(rows[by_row], [row, row + 1]))]
-        theirs = by_truth_row[slice(*np.searchsorted(truth_rows[by_truth_row], [row, row + 1]))]
+    pictures = np.intersect1d(rows, truth_rows)
+    for mine, theirs in zip(_places(rows, pictures), _places(truth_rows, pictures), strict=True):
         for start in range(0, len(mine), _AT_ONCE):
             some = mine[start : start + _AT_ONCE]
             overlaps = _overlaps(corners[some], truth_corners[theirs])
@@ -44,6 +43,13 @@ def right_boxes(
     candidates = np.flatnonzero(best >= 0)
     right[candidates[np.unique(best[candidates], return_index=True)[1]]] = True
     return right
+
+
+def _places(rows: NDArray[np.intp], pictures: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:
+    """Of each picture the places in ``rows``, ascending; one sort for all of them."""
+    order = np.argsort(rows, kind="stable")
+    starts, ends = (np.searchsorted(rows, pictures, side=side, sorter=order) for side in ("left", "right"))
+    return (order[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True))
 
 
 def average_precision(right: NDArray[np.bool_], truths: int) -> float:

@@ -15,8 +15,11 @@ def map_at_k(truth: Iterable[Set[str]], predictions: Iterable[Iterable[str]], k:
     total, rows = 0.0, 0
     for right, ranked in zip(truth, predictions, strict=True):
         rows += 1
+        first = list(islice(ranked, k))
+        if right.isdisjoint(first):  # most rows, where there are many labels
+            continue
         hits, score, seen = 0, 0.0, set()
-        for rank, label in enumerate(islice(ranked, k), 1):
+        for rank, label in enumerate(first, 1):
             if label in right and label not in seen:
                 seen.add(label)
                 hits += 1

@@ -26,5 +26,7 @@ def pieces(cell: str, *, single: bool = False) -> Iterator[str]:
 
 def words(cell: str, *, single: bool = False) -> Iterator[str]:
     """Those of ``cell.split()`` (``single``: of ``cell.split(" ")``)."""
-    for piece in pieces(cell, single=single):
-        yield from piece.split(" ") if single else piece.split()
+    separator = " " if single else None
+    if len(cell) <= _SIZE:  # half the time of the generator
+        return iter(cell.split(separator))
+    return (word for piece in pieces(cell, single=single) for word in piece.split(separator))

@@ -13,6 +13,7 @@ FOLDER = Path(__file__).parents[2] / "benchmarks"
 SMALLEST = {
     "audit.py": ["--rows", "600", "--images", "100"],
     "audit_flaws.py": ["seti-breakthrough-listen", "--checks", "twins"],
+    "competitions.py": ["spaceship-titanic", "--mb", "0.1", "--rounds", "1"],
     "faults.py": ["operations", "--rounds", "2", "--runs", "6"],
     "gateway.py": ["--calls", "5", "--streams", "4", "--seconds", "1"],
     "grading.py": ["1000"],

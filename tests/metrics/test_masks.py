@@ -70,6 +70,18 @@ def test_decodes_as_painted():
             assert dice(a, b) == pytest.approx(2 * shared / (painted_a.sum() + painted_b.sum()))
 
 
+def test_masks_decoded_together_are_those_decoded_alone():
+    cells = ["1 3 9 2", "", "7", "2  4", "3 1 4 1", "8 9", "12 1", "0 1"]  # some must be decoded alone
+    sizes = [10, 10, 10, 10, 10, 10, 10, None]
+    alone = [decode_masks(FRAME, [cell], [size])[0] for cell, size in zip(cells[:-1], sizes[:-1], strict=True)]
+    together = decode_masks(pd.DataFrame({"m": cells[:-1]}), cells[:-1], sizes[:-1])
+    assert [runs.tolist() for runs in together] == [runs.tolist() for runs in alone]
+    assert together[0].tolist() == [[0, 3], [8, 10]]
+    assert together[5].tolist() == [[7, 10]]
+    with pytest.raises(InvalidSubmission, match=r"^row 8: starts and lengths of a mask must be 1 or more; found '0 1'"):
+        decode_masks(pd.DataFrame({"m": cells}), cells, sizes)
+
+
 def test_odd_counts_that_pass():
     assert decoded("7", 100).tolist() == []
     assert decoded("3 2 9", 100).tolist() == [[2, 4], [8, 10]]

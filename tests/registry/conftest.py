@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mlecore import competitions
+from mlecore import facts
 from mlecore.registry import discovery, loading
 
 Put = Callable[..., Path]
@@ -117,6 +117,6 @@ def put_competition(put: Put) -> Put:
 
 def forget() -> None:
     """What is installed has changed."""
-    for cache in (discovery._all_entries, discovery._of_kind, discovery.find, loading.load, competitions._facts):
+    for cache in (discovery._all_entries, discovery._of_kind, discovery.find, loading.load, facts.read_facts):
         cache.cache_clear()
     loading.load_extensions.cache_clear()

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from mlecore.errors import PluginError
+from mlecore.facts import read_facts
 from mlecore.registry import discovery
 from mlecore.registry.discovery import plugins
 from mlecore.registry.loading import load
@@ -123,6 +124,7 @@ def test_facts_that_do_not_fit_break_a_competition(put_competition):
             facts.write_text(text)
         discovery._of_kind.cache_clear()
         discovery.find.cache_clear()
+        read_facts.cache_clear()
         return found("tiny", "competition").reason
 
     assert "competition.toml is missing" in reason(None)

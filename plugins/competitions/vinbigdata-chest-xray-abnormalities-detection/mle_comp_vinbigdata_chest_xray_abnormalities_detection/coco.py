@@ -52,9 +52,10 @@ def mean_average_precision(answers: DataFrame, predictions: DataFrame) -> float:
     truth_group = truth_class * len(images) + truth_image
     matched, ignored = np.zeros(len(number), dtype=bool), np.zeros(len(number), dtype=bool)
     by_group = np.argsort(truth_group, kind="stable")
+    truth_groups = truth_group[by_group]
     for which in np.unique(truth_group):
         mine = slice(*np.searchsorted(group, [which, which + 1]))
-        theirs = by_group[slice(*np.searchsorted(truth_group[by_group], [which, which + 1]))]
+        theirs = by_group[slice(*np.searchsorted(truth_groups, [which, which + 1]))]
         theirs = theirs[np.argsort(truth_ignored[theirs], kind="stable")]
         matched[mine], ignored[mine] = _match(number[mine], box, theirs, truth_box, truth_ignored)
     ignored |= ~matched & _outside(box[number])

@@ -14,7 +14,7 @@ from mlecore_testing.competitions import RULES, data
 from mlecore_testing.competitions.harness import Harness
 from mlecore_testing.rules import Stop
 
-from mlecore import competition, competitions
+from mlecore import competition, facts
 from mlecore.registry import discovery, loading
 from mlecore.scaffold import names, write
 
@@ -107,5 +107,5 @@ def judge_preparing(judge: Judge) -> Judge:
 
 def forget() -> None:
     """What is installed has changed."""
-    for cache in (discovery._all_entries, discovery._of_kind, discovery.find, loading.load, competitions._facts):
+    for cache in (discovery._all_entries, discovery._of_kind, discovery.find, loading.load, facts.read_facts):
         cache.cache_clear()

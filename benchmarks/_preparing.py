@@ -1,0 +1,47 @@
+"""Preparing one competition from an archive of synthetic data, beside unzip and md5sum of the same archive."""
+
+from __future__ import annotations
+
+import shutil
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+from _measure import Measured, fresh, python, run
+
+START = "import sys, mlecore; c = mlecore.competition(sys.argv[1]); c.loaded"
+MLECORE = "import os, sys; sys.stderr = open(os.devnull, 'w'); from mlecore.cli import main; main()"
+UNZIP = 'unzip -q "$0" -d "$1"; find "$1" -name "*.zip" -exec sh -c \'unzip -q "$0" -d "$0.d"\' {} \\;'
+MAKE = f"{START}; from pathlib import Path; c.make_raw(Path(sys.argv[2]), size=float(sys.argv[3]))"
+LIMIT = ("unzip", "md5sum")  # what any tool must do that unpacks the download and verifies it
+
+
+def steps(competition: str, size: float, folder: Path) -> dict[str, Callable[[], Measured]]:
+    """Makes the archive in ``folder``; what to measure then: the steps of LIMIT, and `mlecore prepare`."""
+    raw, archive, data = folder / "raw", folder / "download.zip", folder / "data"
+    run(python(MAKE, competition, raw, size))
+    _pack(raw, archive)
+
+    def prepare() -> Measured:
+        shutil.rmtree(data, ignore_errors=True)
+        flags = ["--archive", archive, "--data", data, "--skip-verification", "--json"]
+        return run(python(MLECORE, "prepare", competition, *flags))
+
+    return {
+        "unzip": lambda: run(["sh", "-c", UNZIP, archive, fresh(folder / "unzipped")]),
+        "md5sum": lambda: run(["md5sum", archive]),
+        "mlecore prepare": prepare,
+    }
+
+
+def megabytes(folder: Path) -> float:
+    """Of all files below a folder."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
+
+
+def _pack(raw: Path, archive: Path) -> None:
+    """Zip a folder as Kaggle does."""
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as opened:
+        for path in sorted(raw.rglob("*")):
+            if path.is_file():
+                opened.write(path, path.relative_to(raw))

@@ -1,0 +1,100 @@
+"""`mlecore prepare` of all installed competitions in one table, beside unzip and md5sum of the same archives.
+
+python benchmarks/competitions.py                                  100 MB of synthetic data each: hours
+python benchmarks/competitions.py leaf-classification --mb 20
+python benchmarks/competitions.py --mb 100 --record                keep the figures for later comparisons
+
+Figures are seconds of CPU, of all processes: other work on the machine changes them less than the clock. The last
+column is the ratio that was recorded for the same class of machine and the same --mb (benchmarks/recorded.json). See
+benchmarks/prepare.py for what is measured. Competitions without synthetic data are left out. The last lines name those
+with the worst ratios.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+from pathlib import Path
+
+from _measure import python, rounds, run, scratch
+from _preparing import LIMIT, MAKE, megabytes, steps
+from attrs import asdict, frozen
+
+from mlecore.competitions import installed
+from mlecore.data.sources import has_synthetic
+
+RECORDED = Path(__file__).with_name("recorded.json")
+WORST = 10
+
+
+@frozen(kw_only=True)
+class Figures:
+    """Of one competition."""
+
+    mb: float  # unpacked
+    limit: float  # seconds of CPU
+    ours: float  # seconds of CPU
+    peak_mb: float  # of the largest process
+
+    @property
+    def ratio(self) -> float:
+        return self.ours / self.limit
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("competitions", nargs="*", help="default: all that are installed")
+    parser.add_argument("--mb", type=float, default=100.0, help="of synthetic data, about; default: 100")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--record", action="store_true", help=f"keep the figures in {RECORDED.name}")
+    args = parser.parse_args()
+    known = {found.id: found for found in installed()}
+    if unknown := set(args.competitions) - known.keys():
+        sys.exit(f"not installed: {', '.join(sorted(unknown))}")
+    chosen = args.competitions or [id for id, found in known.items() if has_synthetic(found)]
+    recorded = json.loads(RECORDED.read_text(encoding="utf-8"))
+    before = recorded.setdefault(machine(), {}).setdefault(f"{args.mb:g} MB", {})
+
+    width = max(map(len, chosen))
+    print(f"{machine()}; best of {args.rounds} rounds; limit: CPU seconds of {' + '.join(LIMIT)}")
+    print(f"{'':{width}}  {'MB':>7}  {'limit':>7}  {'ours':>7}  {'ratio':>6}  {'peak MB':>7}  {'recorded':>8}")
+    taken: dict[str, Figures] = {}
+    for id in chosen:
+        f = taken[id] = measure(id, args.mb, args.rounds)
+        old = f"{Figures(**before[id]).ratio:8.2f}" if id in before else f"{'-':>8}"
+        print(
+            f"{id:{width}}  {f.mb:7.1f}  {f.limit:7.2f}  {f.ours:7.2f}  {f.ratio:6.2f}  {f.peak_mb:7.0f}  {old}",
+            flush=True,
+        )
+        if args.record:
+            before[id] = asdict(f)
+            RECORDED.write_text(json.dumps(recorded, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    if len(taken) > WORST:
+        print("worst: " + ", ".join(sorted(taken, key=lambda id: -taken[id].ratio)[:WORST]))
+
+
+def machine() -> str:
+    """Its class: figures of others do not compare."""
+    return f"{platform.system()} {platform.machine()}, {os.cpu_count()} CPUs"
+
+
+def measure(id: str, mb: float, count: int) -> Figures:
+    """At the size of synthetic data that has about ``mb`` megabytes, as far as their size allows that."""
+    with scratch() as folder:
+        run(python(MAKE, id, folder / "one", 1))
+        size = mb / megabytes(folder / "one")
+    with scratch() as folder:
+        measured = rounds(steps(id, size, folder), count)
+        return Figures(
+            mb=round(megabytes(folder / "unzipped"), 1),
+            limit=round(sum(measured[name].cpu for name in LIMIT), 3),
+            ours=round(measured["mlecore prepare"].cpu, 3),
+            peak_mb=round(measured["mlecore prepare"].peak_mb),
+        )
+
+
+if __name__ == "__main__":
+    main()
