@@ -10,6 +10,7 @@ SHARED_WORK := $(CURDIR)/plugins/libraries/agents/mle_lib_agents/work
 # What the short lane leaves out: it needs an engine, a cluster, the network or a browser, or takes long.
 LONG := docker or kubernetes or slurm or network or browser or slow
 PYTEST := .venv/bin/pytest --dist loadgroup
+unexport PYTHONDONTWRITEBYTECODE  # where it is set, each of thousands of processes would compile all that it imports
 SEEDS ?= 1
 KITS ?= 1/1
 
