@@ -13,7 +13,12 @@ PYTEST := .venv/bin/pytest --dist loadgroup
 SEEDS ?= 1
 KITS ?= 1/1
 
-.PHONY: demo test test-short test-all test-rest test-kubernetes types env lock generate packages clean
+# The documentation site: its version, and the library that draws its diagrams.
+VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
+MERMAID := 11.17.2
+MERMAID_SHA256 := 581ed7d74bd9048d0e3a91363927d72ef22942d7722546b27f7cc29e35390eb8
+
+.PHONY: docs demo test test-short test-all test-rest test-kubernetes types env lock generate packages clean
 
 demo: env  ## the whole thing, on practice data and synthetic data
 	@scripts/demo.sh
@@ -59,11 +64,28 @@ $(UV):
 lock: $(UV)  ## after a dependency changed
 	$(UV) lock -q
 	$(UV) export -q --all-packages --all-extras --no-emit-workspace -o requirements.lock
+	$(UV) export -q --only-group docs --no-emit-workspace -o requirements-docs.lock
 
 generate: env  ## after a fact changed that is repeated elsewhere, or a package was added
 	.venv/bin/python scripts/generate.py
 	.venv/bin/python scripts/schema_pages.py
 	.venv/bin/python scripts/reference_pages.py
+
+docs: env .tools/docs/made .tools/mermaid.min.js  ## the documentation site, in build/docs/<version>/
+	@.venv/bin/python scripts/site/stage.py build/site
+	@cp .tools/mermaid.min.js build/site/assets/
+	@.tools/docs/bin/mkdocs -q build --strict --site-dir build/docs/$(VERSION)
+	@.venv/bin/python scripts/site/finish.py build/docs $(VERSION)
+
+.tools/docs/made: requirements-docs.lock $(UV)
+	@$(UV) venv -q --allow-existing --python $(PYTHON) .tools/docs
+	@$(UV) pip install -q --python .tools/docs --require-hashes -r requirements-docs.lock
+	@touch $@
+
+.tools/mermaid.min.js: Makefile
+	@mkdir -p .tools/mermaid && cd .tools/mermaid && npm pack -s mermaid@$(MERMAID) >/dev/null && tar xzf mermaid-$(MERMAID).tgz
+	@echo "$(MERMAID_SHA256)  .tools/mermaid/package/dist/mermaid.min.js" | sha256sum --quiet -c -
+	@mv .tools/mermaid/package/dist/mermaid.min.js $@ && rm -r .tools/mermaid
 
 packages: env  ## all wheels and sdists, in dist/
 	.venv/bin/python scripts/build.py
