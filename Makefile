@@ -13,10 +13,15 @@ PYTEST := .venv/bin/pytest --dist loadgroup
 SEEDS ?= 1
 KITS ?= 1/1
 
-# The documentation site: its version, and the library that draws its diagrams.
+# The documentation site: its version, and the scripts that draw its diagrams and let its search work on files.
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
-MERMAID := 11.17.2
-MERMAID_SHA256 := 581ed7d74bd9048d0e3a91363927d72ef22942d7722546b27f7cc29e35390eb8
+SCRIPTS := .tools/site/mermaid.js .tools/site/iframe-worker.js
+NPM_mermaid := mermaid@11.17.2
+FILE_mermaid := dist/mermaid.min.js
+SHA256_mermaid := 581ed7d74bd9048d0e3a91363927d72ef22942d7722546b27f7cc29e35390eb8
+NPM_iframe-worker := iframe-worker@1.0.4
+FILE_iframe-worker := shim/index.js
+SHA256_iframe-worker := e8e412dbcfea9b7e31b5ffa288d7b6035915e714c542f4176a0cdbe262fc9609
 
 .PHONY: docs demo test test-short test-all test-rest test-kubernetes types env lock generate packages clean
 
@@ -71,10 +76,10 @@ generate: env  ## after a fact changed that is repeated elsewhere, or a package 
 	.venv/bin/python scripts/schema_pages.py
 	.venv/bin/python scripts/reference_pages.py
 
-docs: env .tools/docs/made .tools/mermaid.min.js  ## the documentation site, in build/docs/<version>/
+docs: env .tools/docs/made $(SCRIPTS)  ## the documentation site, in build/docs/<version>/
 	@.venv/bin/python scripts/site/stage.py build/site
-	@cp .tools/mermaid.min.js build/site/assets/
-	@.tools/docs/bin/mkdocs -q build --strict --site-dir build/docs/$(VERSION)
+	@cp $(SCRIPTS) build/site/assets/
+	@NO_MKDOCS_2_WARNING=1 .tools/docs/bin/mkdocs -q build --strict --site-dir build/docs/$(VERSION)
 	@.venv/bin/python scripts/site/finish.py build/docs $(VERSION)
 
 .tools/docs/made: requirements-docs.lock $(UV)
@@ -82,10 +87,11 @@ docs: env .tools/docs/made .tools/mermaid.min.js  ## the documentation site, in 
 	@$(UV) pip install -q --python .tools/docs --require-hashes -r requirements-docs.lock
 	@touch $@
 
-.tools/mermaid.min.js: Makefile
-	@mkdir -p .tools/mermaid && cd .tools/mermaid && npm pack -s mermaid@$(MERMAID) >/dev/null && tar xzf mermaid-$(MERMAID).tgz
-	@echo "$(MERMAID_SHA256)  .tools/mermaid/package/dist/mermaid.min.js" | sha256sum --quiet -c -
-	@mv .tools/mermaid/package/dist/mermaid.min.js $@ && rm -r .tools/mermaid
+.tools/site/%.js: Makefile
+	@rm -rf $(@D)/$* && mkdir -p $(@D)/$*
+	@cd $(@D)/$* && npm pack -s $(NPM_$*) >/dev/null && tar xzf *.tgz
+	@echo "$(SHA256_$*)  $(@D)/$*/package/$(FILE_$*)" | sha256sum --quiet -c -
+	@mv $(@D)/$*/package/$(FILE_$*) $@ && rm -r $(@D)/$*
 
 packages: env  ## all wheels and sdists, in dist/
 	.venv/bin/python scripts/build.py
