@@ -26,7 +26,8 @@ SHA256_iframe-worker := e8e412dbcfea9b7e31b5ffa288d7b6035915e714c542f4176a0cdbe2
 .PHONY: docs demo test test-short test-all test-rest test-kubernetes types env lock generate packages clean
 
 demo: env  ## the whole thing, on practice data and synthetic data
-	@scripts/demo.sh
+	@MLECORE_VM_STATE=$(CURDIR)/.demo/vm UV_CACHE_DIR="$${UV_CACHE_DIR:-$$($(UV) cache dir)}" XDG_CACHE_HOME=$(CURDIR)/.demo/cache \
+	  PATH="$(CURDIR)/.venv/bin:$(CURDIR)/.tools/bin:$$PATH" mlecore demo --folder .demo
 
 test: env  ## the short lane, in minutes: style, types, all tests that need no engine, each competition's kit in its short form
 	.venv/bin/ruff check .
