@@ -23,7 +23,7 @@ NPM_iframe-worker := iframe-worker@1.0.4
 FILE_iframe-worker := shim/index.js
 SHA256_iframe-worker := e8e412dbcfea9b7e31b5ffa288d7b6035915e714c542f4176a0cdbe262fc9609
 
-.PHONY: docs demo test test-short test-all test-rest test-kubernetes types env lock generate packages clean
+.PHONY: docs demo test test-short test-all test-rest test-kubernetes types env lock generate packages release-check clean
 
 demo: env  ## the whole thing, on practice data and synthetic data
 	@MLECORE_VM_STATE=$(CURDIR)/.demo/vm UV_CACHE_DIR="$${UV_CACHE_DIR:-$$($(UV) cache dir)}" XDG_CACHE_HOME=$(CURDIR)/.demo/cache \
@@ -71,6 +71,7 @@ lock: $(UV)  ## after a dependency changed
 	$(UV) lock -q
 	$(UV) export -q --all-packages --all-extras --no-emit-workspace -o requirements.lock
 	$(UV) export -q --only-group docs --no-emit-workspace -o requirements-docs.lock
+	$(UV) export -q --only-group release --no-emit-workspace -o requirements-release.lock
 
 generate: env  ## after a fact changed that is repeated elsewhere, or a package was added
 	.venv/bin/python scripts/generate.py
@@ -83,9 +84,9 @@ docs: env .tools/docs/made $(SCRIPTS)  ## the documentation site, in build/docs/
 	@NO_MKDOCS_2_WARNING=1 .tools/docs/bin/mkdocs -q build --strict --site-dir build/docs/$(VERSION)
 	@.venv/bin/python scripts/site/finish.py build/docs $(VERSION)
 
-.tools/docs/made: requirements-docs.lock $(UV)
-	@$(UV) venv -q --allow-existing --python $(PYTHON) .tools/docs
-	@$(UV) pip install -q --python .tools/docs --require-hashes -r requirements-docs.lock
+.tools/docs/made .tools/release/made: .tools/%/made: requirements-%.lock $(UV)
+	@$(UV) venv -q --allow-existing --python $(PYTHON) $(@D)
+	@$(UV) pip install -q --python $(@D) --require-hashes -r $<
 	@touch $@
 
 .tools/site/%.js: Makefile
@@ -96,6 +97,9 @@ docs: env .tools/docs/made $(SCRIPTS)  ## the documentation site, in build/docs/
 
 packages: env  ## all wheels and sdists, in dist/
 	.venv/bin/python scripts/build.py
+
+release-check: env .tools/release/made  ## build twice, check, publish to a local index, install; PREVIOUS=DIR: upgrade from its wheels
+	.venv/bin/python scripts/release_check.py $(if $(PREVIOUS),--previous $(PREVIOUS))
 
 clean:
 	rm -rf .venv .tools .demo
