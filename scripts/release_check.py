@@ -25,7 +25,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from generate import ROOT, distribution, members
-
 from mlecore_testing.package_index import serving
 
 TOOLS = ROOT / ".tools" / "release" / "bin"
@@ -127,8 +126,7 @@ def upgraded(previous: Path, index: str, folder: Path) -> None:
     score = graded(venv, folder)
     names = ["mlecore", *map(distribution, members())]
     have = {
-        row["name"]
-        for row in json.loads(run(str(UV), "pip", "list", "-q", "--python", str(venv), "--format", "json"))
+        row["name"] for row in json.loads(run(str(UV), "pip", "list", "-q", "--python", str(venv), "--format", "json"))
     }
     chosen = [word for name in names if name in have for word in ("--reinstall-package", name)]
     run(*install, "--upgrade", *chosen, "--index", f"{index}/simple/", "mlecore")

@@ -16,7 +16,8 @@ COMPETITIONS = ("optical-digits", "aerial-cactus-identification", "spaceship-tit
 
 WITHOUT_SANDBOX = """
 bubblewrap is missing or does not work here, so the agent runs without a sandbox (-B isolation=none).
-To install it: `apt-get install bubblewrap`, `dnf install bubblewrap` or `pacman -S bubblewrap`; it needs user namespaces."""
+To install it: `apt-get install bubblewrap`, `dnf install bubblewrap` or `pacman -S bubblewrap`. It needs user
+namespaces."""
 
 
 @click.command("demo", short_help="Run an agent on small data, from preparing to the report.")
@@ -59,8 +60,7 @@ def command(ctx: click.Context, folder: Path) -> None:
 def _show(ctx: click.Context, *words: str) -> None:
     """Print a command and run it; ends the demo if it fails."""
     click.echo(f"\n$ mlecore {shlex.join(words)}")
-    root = ctx.find_root().command
-    if code := root.main(args=list(words), prog_name="mlecore", standalone_mode=False):
+    if code := ctx.find_root().command.main(args=list(words), prog_name="mlecore", standalone_mode=False):
         ctx.exit(code)
 
 

@@ -16,7 +16,15 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-LOADING = {"img": "src", "script": "src", "iframe": "src", "source": "src", "video": "src", "audio": "src", "use": "href"}
+LOADING = {
+    "img": "src",
+    "script": "src",
+    "iframe": "src",
+    "source": "src",
+    "video": "src",
+    "audio": "src",
+    "use": "href",
+}
 NOT_LOADING = {"canonical", "next", "prev", "alternate"}  # kinds of <link>
 
 
@@ -48,7 +56,9 @@ def main() -> int:
     versions = sorted((path.name for path in folder.iterdir() if (path / "index.html").is_file()), key=_order)[::-1]
     listed = [{"version": name, "title": name, "aliases": ["latest"] * (name == versions[0])} for name in versions]
     (folder / "versions.json").write_text(json.dumps(listed) + "\n", encoding="utf-8")
-    page = f'<!doctype html><title>mlecore</title><meta http-equiv="refresh" content="0; url={versions[0]}/index.html">\n'
+    page = (
+        f'<!doctype html><title>mlecore</title><meta http-equiv="refresh" content="0; url={versions[0]}/index.html">\n'
+    )
     (folder / "index.html").write_text(page, encoding="utf-8")
     problems = list(wrong(folder / version))
     print(*problems, sep="\n", end="\n" if problems else "")
@@ -76,7 +86,7 @@ def wrong(site: Path) -> Iterator[str]:
             if url.scheme or url.netloc:
                 continue
             target = _target(path, address)
-            if not target.exists() or not target.is_relative_to(root):
+            if not target.is_file() or not target.is_relative_to(root):
                 yield f"{where}: the link {address} leads nowhere"
             elif url.fragment and target.suffix == ".html" and unquote(url.fragment) not in _read(target).anchors:
                 yield f"{where}: the link {address} has no such anchor"

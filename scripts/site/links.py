@@ -19,10 +19,12 @@ def place(source: Path) -> PurePosixPath | None:
     if path.suffix == "" and source.is_dir() and (source / "README.md").is_file():
         path /= "README.md"
     match path.parts:
-        case ["docs", "README.md"]:
-            return None
         case ["docs"]:
             return PurePosixPath("index.md")
+        case ["docs", "reference"]:
+            return PurePosixPath("reference/hooks.md")
+        case ["docs", "schemas"]:
+            return PurePosixPath("schemas/plan.md")
         case ["docs", "competitions.md"]:  # beside the folder of the competitions' pages
             return PurePosixPath("competitions/index.md")
         case ["docs", *rest]:

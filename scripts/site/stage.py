@@ -63,7 +63,9 @@ def packages_page() -> str:
         f"| {project(member)['description']} |"
         for member in packages()
     ]
-    head = "# Packages\n\n`pip install NAME` installs one. Competitions have [their own pages](../competitions/index.md)."
+    head = (
+        "# Packages\n\n`pip install NAME` installs one. Competitions have [their own pages](../competitions/index.md)."
+    )
     return "\n".join([head, "", "| kind | package | what it is |", "|---|---|---|", *rows, ""])
 
 
