@@ -1,4 +1,4 @@
-"""What an installed mlecore must do on every system: prepare, check, grade and report. CI runs it outside of the checkout.
+"""What an installed mlecore must do on every system: prepare, check, grade and report. CI runs it on wheels.
 
 Needs `mlecore` and `mle-comp-spaceship-titanic`, neither a sandbox nor an account.
 """

@@ -83,7 +83,7 @@ def test_a_link_to_a_file_without_a_page_becomes_text(
     expected = "[b](b.md#x) `code` [docker](packages/backends/docker.md)\n```\n[b](none.md)\n```\n"
     assert links.rewritten(tmp_path / "docs" / "a.md") == expected
     (tmp_path / "docs" / "a.md").write_text("[b](none.md)")
-    with pytest.raises(SystemExit, match="none.md does not exist"):
+    with pytest.raises(SystemExit, match=r"none\.md does not exist"):
         links.rewritten(tmp_path / "docs" / "a.md")
 
 

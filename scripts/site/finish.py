@@ -16,15 +16,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-LOADING = {
-    "img": "src",
-    "script": "src",
-    "iframe": "src",
-    "source": "src",
-    "video": "src",
-    "audio": "src",
-    "use": "href",
-}
+LOADING = dict.fromkeys(("img", "script", "iframe", "source", "video", "audio"), "src") | {"use": "href"}
 NOT_LOADING = {"canonical", "next", "prev", "alternate"}  # kinds of <link>
 
 

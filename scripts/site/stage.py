@@ -14,9 +14,9 @@ from pathlib import Path, PurePosixPath
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
-from competition_pages import competition_page
-from generate import competitions, distribution, members, project
-from links import place, rewritten
+from competition_pages import competition_page  # noqa: E402
+from generate import competitions, distribution, members, project  # noqa: E402
+from links import place, rewritten  # noqa: E402
 
 PROJECT_FILES = ("CHANGELOG.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "SECURITY.md", "LICENSE")
 PYTHON = "# Python reference\n\nHow to use it, with examples: [Python API](../api.md).\n\n"
