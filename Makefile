@@ -14,10 +14,21 @@ unexport PYTHONDONTWRITEBYTECODE  # where it is set, each of thousands of proces
 SEEDS ?= 1
 KITS ?= 1/1
 
-.PHONY: demo test test-short test-all test-rest test-kubernetes types env lock generate packages clean
+# The documentation site: its version, and the scripts that draw its diagrams and let its search work on files.
+VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
+SCRIPTS := .tools/site/mermaid.js .tools/site/iframe-worker.js
+NPM_mermaid := mermaid@11.17.2
+FILE_mermaid := dist/mermaid.min.js
+SHA256_mermaid := 581ed7d74bd9048d0e3a91363927d72ef22942d7722546b27f7cc29e35390eb8
+NPM_iframe-worker := iframe-worker@1.0.4
+FILE_iframe-worker := shim/index.js
+SHA256_iframe-worker := e8e412dbcfea9b7e31b5ffa288d7b6035915e714c542f4176a0cdbe262fc9609
+
+.PHONY: docs demo test test-short test-all test-rest test-kubernetes types env lock generate packages release-check clean
 
 demo: env  ## the whole thing, on practice data and synthetic data
-	@scripts/demo.sh
+	@MLECORE_VM_STATE=$(CURDIR)/.demo/vm UV_CACHE_DIR="$${UV_CACHE_DIR:-$$($(UV) cache dir)}" XDG_CACHE_HOME=$(CURDIR)/.demo/cache \
+	  PATH="$(CURDIR)/.venv/bin:$(CURDIR)/.tools/bin:$$PATH" mlecore demo --folder .demo
 
 test: env  ## the short lane, in minutes: style, types, all tests that need no engine, each competition's kit in its short form
 	.venv/bin/ruff check .
@@ -60,14 +71,36 @@ $(UV):
 lock: $(UV)  ## after a dependency changed
 	$(UV) lock -q
 	$(UV) export -q --all-packages --all-extras --no-emit-workspace -o requirements.lock
+	$(UV) export -q --only-group docs --no-emit-workspace -o requirements-docs.lock
+	$(UV) export -q --only-group release --no-emit-workspace -o requirements-release.lock
 
 generate: env  ## after a fact changed that is repeated elsewhere, or a package was added
 	.venv/bin/python scripts/generate.py
 	.venv/bin/python scripts/schema_pages.py
 	.venv/bin/python scripts/reference_pages.py
 
+docs: env .tools/docs/made $(SCRIPTS)  ## the documentation site, in build/docs/<version>/
+	@.venv/bin/python scripts/site/stage.py build/site
+	@cp $(SCRIPTS) build/site/assets/
+	@NO_MKDOCS_2_WARNING=1 .tools/docs/bin/mkdocs -q build --strict --site-dir build/docs/$(VERSION)
+	@.venv/bin/python scripts/site/finish.py build/docs $(VERSION)
+
+.tools/docs/made .tools/release/made: .tools/%/made: requirements-%.lock $(UV)
+	@$(UV) venv -q --allow-existing --python $(PYTHON) $(@D)
+	@$(UV) pip install -q --python $(@D) --require-hashes -r $<
+	@touch $@
+
+.tools/site/%.js: Makefile
+	@rm -rf $(@D)/$* && mkdir -p $(@D)/$*
+	@cd $(@D)/$* && npm pack -s $(NPM_$*) >/dev/null && tar xzf *.tgz
+	@echo "$(SHA256_$*)  $(@D)/$*/package/$(FILE_$*)" | sha256sum --quiet -c -
+	@mv $(@D)/$*/package/$(FILE_$*) $@ && rm -r $(@D)/$*
+
 packages: env  ## all wheels and sdists, in dist/
 	.venv/bin/python scripts/build.py
+
+release-check: env .tools/release/made  ## build twice, check, publish to a local index, install; PREVIOUS=DIR: upgrade from its wheels
+	.venv/bin/python scripts/release_check.py $(if $(PREVIOUS),--previous $(PREVIOUS))
 
 clean:
 	rm -rf .venv .tools .demo

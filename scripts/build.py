@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -38,9 +39,15 @@ def main() -> int:
         command = [uv, "build", "-q", "--offline", "--out-dir", str(options.out.absolute())]
         command += ["--wheel"] if options.wheel else []
         for which in [["--package", name] for name in options.names] or [["--all-packages"]]:
-            if code := subprocess.run([*command, *which], cwd=folder, check=False).returncode:
+            if code := subprocess.run([*command, *which], cwd=folder, env=reproducible(), check=False).returncode:
                 return code
     return 0
+
+
+def reproducible() -> dict[str, str]:
+    """This environment, with the time of the last commit as that of all files in an archive."""
+    commit = subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True, check=False)
+    return {"SOURCE_DATE_EPOCH": commit.stdout.strip() or "0"} | os.environ
 
 
 def stage(folder: Path) -> None:

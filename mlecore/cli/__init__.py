@@ -25,6 +25,7 @@ _COMMANDS = {
     "report": "Report scores, medals and rates of groups of runs.",
     "new": "Write a new plugin package.",
     "images": "Build, list, remove and push images of agents.",
+    "demo": "Run an agent on small data, from preparing to the report.",
     "doctor": "Check this machine's setup.",
     "completion": "Print the completion script for your shell.",
 }

@@ -1,4 +1,4 @@
-"""Optical Digits: real data from scikit-learn, split once and numbered so that the numbers say nothing."""
+"""Optical Digits: the real data, split once and numbered so that the numbers say nothing."""
 
 from __future__ import annotations
 

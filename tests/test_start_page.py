@@ -1,4 +1,4 @@
-"""The agent of the README earns the score that the README promises."""
+"""The agent of docs/start.md earns the score that the page promises."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import pytest
 import mlecore
 from mlecore.child_environment import child_environment
 
-README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[1] / "docs" / "start.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
 def test_the_agent_that_it_shows(tmp_path: Path) -> None:
-    (script,) = re.findall(r"^```python\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+    (script,) = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
     command = [sys.executable, "-m", "mlecore", "prepare", "optical-digits", "--data", str(tmp_path / "prepared")]
     subprocess.run(command, env=child_environment(), check=True)
     digits = mlecore.competition("optical-digits")
