@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
+from build import data
 from generate import distribution, package, project
 
-from build import data
 from mlecore.facts import Edition, Facts
 from mlecore.grading.medals import thresholds_for
 from mlecore.submissions.format import Column
