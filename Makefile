@@ -36,12 +36,12 @@ test: env  ## the short lane, in minutes: style, types, all tests that need no e
 	@$(MAKE) --no-print-directory -j2 types test-short
 
 test-short: env
-	$(PYTEST) -n 3 --kit short --seeds $(SEEDS) -m "not ($(LONG))"  # more than CPUs, as many tests wait; each imports all tests
+	$(PYTEST) -n 4 --kit short -m "not ($(LONG))"  # more workers than CPUs, as many tests wait
 
 test-all: test test-rest test-kubernetes  ## everything; SEEDS=3 tries each oracle on synthetic data of three seeds
 
 test-rest: env  ## what `make test` leaves out, except for Kubernetes: engines, the full kits (KITS=2/12: part 2 of 12), slow tests
-	$(PYTEST) -n 4 --kits $(KITS) -m "($(LONG) or conformance) and not kubernetes"  # most wait for engines
+	$(PYTEST) -n 4 --kits $(KITS) --seeds $(SEEDS) -m "($(LONG) or conformance) and not kubernetes"  # most wait for engines
 
 test-kubernetes: env  ## those that need a cluster; skipped where there is none
 	$(PYTEST) -n 2 -o cache_dir=.pytest_cache/kubernetes -m kubernetes plugins/backends/kubernetes

@@ -47,13 +47,14 @@ ARCHIVES = (".zip", ".7z", ".gz")
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     seeds = metafunc.config.getoption("--seeds")
     cases = [
-        pytest.param(path, seed, id=f"{path.stem}-{seed}", marks=[pytest.mark.slow] * (path.stem in LARGE))
+        pytest.param(path, seed, id=f"{path.stem}-{seed}")
         for path in ORACLES
         for seed in range(1 if path.stem in LARGE else seeds)
     ]
     metafunc.parametrize(("path", "seed"), cases)
 
 
+@pytest.mark.slow
 def test_package_and_oracle_agree(path: Path, seed: int, tmp_path: Path, shared_data: SharedData) -> None:
     if path.stem.lower() not in INSTALLED:
         pytest.skip("its package is not installed")

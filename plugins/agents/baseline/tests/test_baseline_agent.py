@@ -75,6 +75,7 @@ def test_a_model_replaces_the_sample(home: Path) -> None:
     assert made["y"][:5].max() < 0.5 < made["y"][5:10].min()
 
 
+@pytest.mark.slow
 def test_a_file_that_validate_rejects_is_not_submitted(home: Path) -> None:
     (home.parent / "opt" / "validate").write_text("print('line 2: too nice')\nraise SystemExit(1)\n")
     assert run(home, task()) == "result: sample (validate rejected the model's file: line 2: too nice)"
@@ -87,18 +88,21 @@ def test_an_undecided_check_does_not_reject(home: Path) -> None:
     assert run(home, task()).startswith("result: model (")
 
 
+@pytest.mark.slow
 def test_the_time_limit_is_kept(home: Path) -> None:
     assert run(home, task(time_limit=1.0)) == "result: sample (not done after 1 s)"
     assert (home / "logs" / "outcome").read_text() == "fallback: the sample submission, because: not done after 1 s\n"
     assert set(handed_in(home)["y"]) == {0.5}
 
 
+@pytest.mark.slow
 def test_a_failing_worker_leaves_the_sample(home: Path) -> None:
     assert run(home, task(seed=-1), code=1).startswith("result: sample (an error, exit code 1")
     assert set(handed_in(home)["y"]) == {0.5}
     assert "InvalidParameterError" in (home / "logs" / "baseline.log").read_text()
 
 
+@pytest.mark.slow
 def test_data_without_a_model_leave_the_sample_and_say_why(home: Path) -> None:
     (home / "data" / "train.csv").unlink()
     assert run(home, task()) == "result: sample (no table holds what the sample asks for)"

@@ -108,6 +108,7 @@ def test_every_protocol(loop: Loop, protocol: str) -> None:
     assert {request["body"]["temperature"] for request in loop.served.requests} == {1.0}
 
 
+@pytest.mark.slow
 def test_every_action(loop: Loop) -> None:
     (loop.home / "data" / "long.csv").write_text("row\n" * 300)
     steps = (
@@ -138,6 +139,7 @@ def test_every_action(loop: Loop) -> None:
     assert models == {"scripted", "fast", "editor"}
 
 
+@pytest.mark.slow
 def test_what_goes_wrong_is_observed(loop: Loop) -> None:
     steps = (
         step("Read File", file_name="none.csv"),
@@ -158,6 +160,7 @@ def test_what_goes_wrong_is_observed(loop: Loop) -> None:
     assert "no text" in seen[5] and "look at fewer" in seen[6] and "ended after 1 seconds" in seen[8]
 
 
+@pytest.mark.slow
 def test_the_format_is_asked_for_again(loop: Loop) -> None:
     bad = (
         Answer(text="I would rather talk.", when=TASK),
@@ -170,6 +173,7 @@ def test_the_format_is_asked_for_again(loop: Loop) -> None:
     assert loop.run(*bad) == "gave_up: the model does not keep to the format"
 
 
+@pytest.mark.slow
 def test_the_log_is_remembered_and_the_prompt_stays_short(loop: Loop) -> None:
     assert loop.run(*[step("List Files", dir_path="data")] * 20, DONE) == "submitted"
     prompts = [text for request in loop.served.requests if TASK in (text := request["body"]["messages"][0]["content"])]
@@ -177,6 +181,7 @@ def test_the_log_is_remembered_and_the_prompt_stays_short(loop: Loop) -> None:
     assert len(prompts[-1]) < len(prompts[0]) + 2000 + 2 * 400
 
 
+@pytest.mark.slow
 def test_it_ends_when_nothing_more_can_come(loop: Loop) -> None:
     assert loop.run(step("List Files", dir_path="."), steps=1) == "steps_used"
     assert loop.run(Answer(status=403, text="no budget")).startswith("no_answer: Permission")

@@ -86,30 +86,35 @@ def test_commands_run_and_a_valid_file_is_submitted(loop: Loop) -> None:
     assert used.models == ("scripted",)
 
 
+@pytest.mark.slow
 def test_an_invalid_file_is_not_submitted(loop: Loop) -> None:
     wrong = shell("mkdir submission; echo wrong > submission/submission.csv")
     assert loop.run(wrong, SUBMIT, SOLVE, SUBMIT) == "submitted"
     assert "the header is wrong" in loop.seen(2)[-1]
 
 
+@pytest.mark.slow
 def test_what_is_slow_or_long_is_cut(loop: Loop) -> None:
     loop.run(shell("sleep 30 & sleep 30"), shell("seq 9999; exit 3"), SOLVE, SUBMIT)
     assert loop.seen(1)[-1].startswith("[ended after 1 seconds]")
     assert "bytes left out" in loop.seen(2)[-1] and "[exit code 3]" in loop.seen(2)[-1] and len(loop.seen(2)[-1]) < 400
 
 
+@pytest.mark.slow
 def test_old_turns_are_forgotten_and_the_task_is_not(loop: Loop) -> None:
     loop.run(shell("seq 999", times=10), SOLVE, SUBMIT, output=2000, context=1500)
     sizes = [len("".join(loop.seen(number))) for number in range(12)]
     assert max(sizes) < 4 * 1500 + 2000 and all(loop.seen(number)[1] == "The task." for number in range(12))
 
 
+@pytest.mark.slow
 def test_a_context_smaller_than_declared_is_noticed(loop: Loop) -> None:
     answers = (shell("seq 999", times=6), SOLVE, SUBMIT)
     assert loop.run(script=Script(answers=answers, context=2000), output=2000, context=9999) == "submitted"
     assert loop.served.statuses[400] > 0
 
 
+@pytest.mark.slow
 def test_odd_answers_do_not_end_the_work(loop: Loop) -> None:
     odd = (
         Answer(text="I think."),

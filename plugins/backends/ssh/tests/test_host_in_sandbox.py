@@ -19,7 +19,7 @@ from mlecore.backends import Dataset, Handle, Job, JobStatus, Resources
 from mlecore.model_access import ModelAccess
 from mlecore.runs.measured import measure
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 
 INIT = Path(mlecore.sandbox.__file__).parent / "init"
 KEY = "sk-real-0123456789abcdef"

@@ -221,6 +221,7 @@ def test_a_host_that_refuses_a_job_is_passed_over(make_lab: Callable[..., Lab]) 
     assert {host_of(handle) for handle in handles} == {"gpu2"}
 
 
+@pytest.mark.slow
 def test_what_is_wrong_with_one_host_is_a_warning(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab()
     lab.links["gpu1"].up = False
@@ -239,6 +240,7 @@ def test_handles_of_other_hosts_are_no_answer(make_lab: Callable[..., Lab]) -> N
         lab.backend.stop(stray, 0.0)
 
 
+@pytest.mark.slow
 def test_the_doctor_gets_a_line_for_each(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab()
     lab.links["gpu2"].up = False
@@ -247,6 +249,7 @@ def test_the_doctor_gets_a_line_for_each(make_lab: Callable[..., Lab]) -> None:
     assert second == "gpu2: does not answer"
 
 
+@pytest.mark.slow
 def test_the_doctor_warns_where_jobs_end_with_the_connection(
     make_lab: Callable[..., Lab], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

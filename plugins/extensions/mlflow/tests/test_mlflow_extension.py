@@ -111,6 +111,7 @@ def test_the_life_of_a_run(client: MlflowClient, run: RunRecord) -> None:
     assert names(client, found.info.run_id, "logs") == {"logs/agent.log"}  # no link
 
 
+@pytest.mark.slow
 def test_events_that_come_twice_make_one_run(client: MlflowClient, run: RunRecord) -> None:
     for _ in range(2):
         extension.run_started(run)

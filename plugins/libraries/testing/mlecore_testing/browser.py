@@ -12,6 +12,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from mlecore.child_environment import child_environment
+
 PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 _SECONDS = 60
 
@@ -35,6 +37,7 @@ class Browser:
         self._process = subprocess.Popen(
             [*pipes, PROGRAM, *options, f"--user-data-dir={self._profile}", "about:blank"],
             pass_fds=(read_in, write_out),
+            env=child_environment(),
             stderr=subprocess.DEVNULL,
         )
         os.close(read_in)
