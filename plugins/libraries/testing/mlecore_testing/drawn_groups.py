@@ -18,7 +18,7 @@ from mlecore.registry.provenance import PluginUse
 from mlecore.reports.benchmark import split_ids
 from mlecore.runs.digests import with_digest, with_digests
 from mlecore.runs.planning import parse_plan
-from mlecore.runs.record import Collected, RunRecord
+from mlecore.runs.record import Collected, RunRecord, State
 from mlecore.runs.store import create_group, planned_records
 
 from .grades import report
@@ -141,17 +141,17 @@ def drawn_rank(way: float) -> dict[str, Any]:
 
 def write_result(record: RunRecord, fate: str) -> None:
     """One run's folder by a letter: M gold (0.9), + valid (0.6), x invalid, f failed, c cancelled, ? damaged."""
-    state = {"f": "failed", "c": "cancelled"}.get(fate, "graded")
+    states: dict[str, State] = {"f": "failed", "c": "cancelled"}
     record = evolve(
         record,
         agent=PluginUse(name=record.agent.name, version="1.0", source="5" * 64),
-        state=state,
+        state=states.get(fate, "graded"),
         data_kind="published",
         ended="finished",
         seconds=3600.0,
     )
     record.folder.mkdir()
-    if state == "graded":
+    if record.state == "graded":
         (record.folder / "grade.json").write_text(json.dumps(_report_of(record, fate).to_json()))
     (record.folder / "run.json").write_bytes(b"{" if fate == "?" else with_digests(record).dumps())
 

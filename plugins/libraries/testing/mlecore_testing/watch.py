@@ -60,6 +60,8 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
         return
     if event == "open":
         path, _, flags = arguments
+        if isinstance(path, int):  # a descriptor, which was seen when it was opened
+            return
         if isinstance(flags, int) and flags & _WRITES and "__pycache__" not in str(path) and path != os.devnull:
             deeds.append(f"writes {path}")
     elif event in _DEEDS and "__pycache__" not in str(arguments[:1]):
