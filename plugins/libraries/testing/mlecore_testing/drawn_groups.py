@@ -7,7 +7,7 @@ import random
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from attrs import evolve
 
@@ -23,6 +23,7 @@ from mlecore.runs.store import create_group, planned_records
 
 from .grades import report
 
+Fate = Literal["graded", "invalid", "none"]
 HARDWARE = Hardware(cpus=8, memory=64 * 2**30, gpus=("NVIDIA A10",))
 
 
@@ -50,7 +51,8 @@ def write_group(
 
 def write_run(record: RunRecord, draw: random.Random, skill: float, medals: bool) -> None:
     """One run's folder: record, grade, graded snapshots; some without a valid submission."""
-    fate = draw.choices(("graded", "invalid", "none"), (20, 2, 1))[0]
+    fates: tuple[Fate, ...] = ("graded", "invalid", "none")
+    fate = draw.choices(fates, (20, 2, 1))[0]
     graded = drawn_report(record.competition, draw, skill, fate, medals)
     used = draw.uniform(0.1, 1.0) * record.limits.time
     record = evolve(
@@ -87,7 +89,7 @@ def write_history(record: RunRecord, report: Report, used: float) -> None:
     (record.folder / "snapshots.json").write_bytes(with_digest({"points": points}))
 
 
-def drawn_report(competition: str, draw: random.Random, skill: float, fate: str, medals: bool = True) -> Report:
+def drawn_report(competition: str, draw: random.Random, skill: float, fate: Fate, medals: bool = True) -> Report:
     """Thresholds are drawn by the competition's name, so that all runs on it have the same."""
     scale = random.Random(competition)
     lower = scale.random() < 0.4
