@@ -58,6 +58,8 @@ NEEDS = {
     r"doctor": "a while: it asks all backends, and Kaggle",
 }
 
+TRIED = "start.md"  # from its first command to its last, by test_start_page.py
+
 COMMANDS = [
     pytest.param(command, id=f"{page.relative_to(ROOT)}: {command}")
     for page in PAGES
@@ -150,7 +152,8 @@ def call(*words: str) -> None:
 @pytest.mark.slow
 @pytest.mark.xdist_group("pages")  # so that what a reader has is created once
 @pytest.mark.parametrize(
-    "page", [pytest.param(page, id=str(page.relative_to(ROOT))) for page in PAGES if running(page)]
+    "page",
+    [pytest.param(page, id=str(page.relative_to(ROOT))) for page in PAGES if running(page) and page.name != TRIED],
 )
 def test_the_commands_of_a_page_run(page: Path, made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(made, tmp_path / "here")

@@ -119,6 +119,17 @@ def test_answers_in_a_table_are_found(found_by: FoundBy, how: str) -> None:
     assert any(words in f.evidence for f in found), found
 
 
+def test_groups_of_rows_with_one_label_are_no_answers(found_by: FoundBy) -> None:
+    """Such as patients: the name of one does not say which label it has."""
+
+    def write(public: Path, train: pd.DataFrame, test: pd.DataFrame) -> None:
+        visits = test.groupby("digit").cumcount() // 4
+        patients = [f"{zlib.crc32(bytes(pair)):08x}" for pair in zip(test["digit"].astype(int), visits, strict=True)]
+        test[["id"]].assign(patient=patients).to_csv(public / "x.csv", index=False)
+
+    assert found_by("answers", write) == []
+
+
 def _parquet(table: pd.DataFrame) -> bytes:
     out = io.BytesIO()
     polars.DataFrame({name: table[name].to_list() for name in table}).write_parquet(out)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import os
 import shutil
@@ -16,6 +17,10 @@ from mlecore.child_environment import child_environment
 
 PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 _SECONDS = 60
+
+
+class Navigated(Exception):
+    """The page was left while it was asked."""
 
 
 class Browser:
@@ -67,6 +72,8 @@ class Browser:
         while True:
             answer = self._read()
             if answer.get("id") == self._number:
+                if "navigated" in answer.get("error", {}).get("message", ""):
+                    raise Navigated
                 assert "error" not in answer, answer
                 result: dict[str, Any] = answer["result"]
                 return result
@@ -116,7 +123,10 @@ class Browser:
     def until(self, expression: str, seconds: float = 60.0) -> None:
         """Wait until it is true in the page."""
         ends = time.monotonic() + seconds
-        while not self.ask(expression):
+        while True:
+            with contextlib.suppress(Navigated):
+                if self.ask(expression):
+                    return
             assert time.monotonic() < ends, expression
             time.sleep(0.1)
 
