@@ -9,7 +9,7 @@ from generate import ROOT, project
 
 
 def main() -> None:
-    """Print the section; ends with an error if there is none, or nothing in it."""
+    """Print the section. Exits with an error if it is missing or empty."""
     version = sys.argv[1].removeprefix("v") if len(sys.argv) > 1 else project(ROOT)["version"]
     print(section((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), version))
 

@@ -16,13 +16,18 @@ ID = "optical-digits"
 
 
 @pytest.mark.slow
-@pytest.mark.docker
-@pytest.mark.xdist_group("docker")
-@pytest.mark.parametrize("how", ["full"])
-def test_an_obfuscated_run_does_not_tell_its_competition(tmp_path: Path, how: str) -> None:
+@pytest.mark.parametrize(
+    ("backend", "how"),
+    [
+        pytest.param("vm", "description", marks=pytest.mark.sandbox),
+        pytest.param("vm", "full", marks=pytest.mark.sandbox),
+        pytest.param("docker", "full", marks=[pytest.mark.docker, pytest.mark.xdist_group("docker")]),
+    ],
+)
+def test_an_obfuscated_run_does_not_tell_its_competition(tmp_path: Path, backend: str, how: str) -> None:
     (tmp_path / "hunt.sh").write_text(SCRIPT)
     argv = [sys.executable, "-c", "from mlecore.cli import main; main()", "run", "--agent", "command"]
-    argv += ["-A", "argv=sh hunt.sh", "--competition", ID, "--backend", "docker", "--obfuscate", how, "--group", "g"]
+    argv += ["-A", "argv=sh hunt.sh", "--competition", ID, "--backend", backend, "--obfuscate", how, "--group", "g"]
     environment = {**os.environ, "MLECORE_DATA": str(tmp_path / "data")}
     done = subprocess.run([*argv, "--time-limit", "5m"], cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
