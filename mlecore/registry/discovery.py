@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
-from importlib.util import find_spec
 from pathlib import Path
 
 from attrs import evolve
@@ -18,6 +17,7 @@ from attrs import evolve
 from mlecore.errors import UsageError
 from mlecore.printable import printable
 from mlecore.registry.entry_points import GROUPS, Point, headers, meant, name_of, points, version
+from mlecore.registry.imports import file_of
 from mlecore.registry.plugin import Plugin
 
 KINDS = ("competition", "agent", "backend", "detector", "extension")
@@ -161,15 +161,10 @@ def _origin(module: str) -> Path | None:
     top, *below = module.split(".")
     if not all(part.isidentifier() for part in (top, *below)):
         return None
-    try:
-        spec = find_spec(top)
-    except Exception:  # what an editable install's finder may raise
-        return None
-    if spec is None or spec.origin is None:
-        return None
-    if not below:
-        return Path(spec.origin)
-    path = Path(spec.origin).parent.joinpath(*below)
+    file = file_of(top)
+    if file is None or not below:
+        return file
+    path = file.parent.joinpath(*below)
     return next((file for file in (path / "__init__.py", path.with_suffix(".py")) if file.exists()), None)
 
 

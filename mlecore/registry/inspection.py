@@ -11,12 +11,12 @@ import ast
 import warnings
 from collections.abc import Iterator
 from functools import cache
-from importlib.util import find_spec
 from inspect import signature
 from pathlib import Path
 
 from mlecore.errors import MlecoreError
 from mlecore.files import read_regular
+from mlecore.registry.imports import importable
 from mlecore.registry.plugin import Plugin
 
 _LONGEST_MODULE = 512 * 1024  # bytes; reading this much takes about a second
@@ -97,17 +97,9 @@ def _missing_import(tree: ast.Module) -> str | None:
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
             names = [node.module]
         for name in names:
-            if not _installed(name.partition(".")[0]):
+            if not importable(name.partition(".")[0]):
                 return name
     return None
-
-
-@cache
-def _installed(top: str) -> bool:
-    try:
-        return find_spec(top) is not None
-    except Exception:  # what an editable install's finder may raise
-        return False
 
 
 def _hook_flaw(tree: ast.Module, kind: str, *, whole: bool) -> str | None:

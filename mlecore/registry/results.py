@@ -83,21 +83,29 @@ def _fields(cls: Any) -> tuple[attrs.Attribute[Any], ...]:
     return tuple(attrs.fields(attrs.resolve_types(cls)))
 
 
-def _promised(hook: str) -> Any:
+def _promised(hook: str) -> Any:  # imports what it names only: most hooks of a competition promise nothing
     """The return type in ``mlecore.hookspecs``; None if there is none, or if the caller checks it."""
     if hook == "perfect":
         from pandas import DataFrame
 
         return DataFrame
-    from mlecore import agents, backends, detectors
+    if hook == "check":
+        return Sequence[str] | None
+    if hook in ("agent", "recipe", "launch", "usage"):
+        from mlecore import agents
 
-    return {
-        "agent": agents.Agent,
-        "recipe": agents.Recipe | None,
-        "launch": agents.Launch | agents.FinishedSubmission,
-        "usage": agents.Usage | None,
-        "backend": backends.Backend,
-        "detector": detectors.Detector,
-        "detect": detectors.Detection,
-        "check": Sequence[str] | None,
-    }.get(hook)
+        return {
+            "agent": agents.Agent,
+            "recipe": agents.Recipe | None,
+            "launch": agents.Launch | agents.FinishedSubmission,
+            "usage": agents.Usage | None,
+        }[hook]
+    if hook == "backend":
+        from mlecore.backends import Backend
+
+        return Backend
+    if hook in ("detector", "detect"):
+        from mlecore import detectors
+
+        return detectors.Detector if hook == "detector" else detectors.Detection
+    return None
