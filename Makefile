@@ -12,7 +12,7 @@ LONG := docker or kubernetes or slurm or network or browser or slow
 PYTEST := .venv/bin/pytest --dist loadgroup
 unexport PYTHONDONTWRITEBYTECODE  # where it is set, each of thousands of processes would compile all that it imports
 SEEDS ?= 1
-KITS ?= 1/1
+TURN ?= 1/1
 
 # The documentation site: its version, and the scripts that draw its diagrams and let its search work on files.
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
@@ -40,8 +40,8 @@ test-short: env
 
 test-all: test test-rest test-kubernetes  ## everything; SEEDS=3 tries each oracle on synthetic data of three seeds
 
-test-rest: env  ## what `make test` leaves out, except for Kubernetes: engines, the full kits (KITS=2/12: part 2 of 12), slow tests
-	$(PYTEST) -n 4 --kits $(KITS) --seeds $(SEEDS) -m "($(LONG) or conformance) and not kubernetes"  # most wait for engines
+test-rest: env  ## what `make test` leaves out, except for Kubernetes: engines, full kits, slow tests (TURN=2/12: of what takes turns, turn 2 of 12)
+	$(PYTEST) -n 4 --turn $(TURN) --seeds $(SEEDS) -m "($(LONG) or conformance) and not kubernetes"  # most wait for engines
 
 test-kubernetes: env  ## those that need a cluster; skipped where there is none
 	$(PYTEST) -n 2 -o cache_dir=.pytest_cache/kubernetes -m kubernetes plugins/backends/kubernetes

@@ -20,33 +20,43 @@ LARGE = {"AI4Code", "alaska2-image-steganalysis", "tabular-playground-series-may
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--seeds", type=int, default=1, help="seeds of synthetic data on which oracles are tried")
     parser.addoption(
-        "--kits",
+        "--turn",
         default="1/1",
-        metavar="N/M",
-        help="only part N of M of the competitions in kits and in tests of each competition",
+        metavar="K/N",
+        help="of the tests that take turns, only those of turn K of N; default: all",
     )
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest selects by markers
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Start the conformance kits first, as they take longest: the other tests then fill the gaps between workers."""
-    part, parts = map(int, config.getoption("--kits").split("/"))
+    turn, turns = map(int, config.getoption("--turn").split("/"))
     for item in items:
         if item.get_closest_marker("conformance") and item.competition in LARGE:  # type: ignore[attr-defined]
             item.add_marker("slow")
-    left_out = {
-        item for item in items if (id := _competition(item)) and zlib.crc32(id.encode()) % parts != part % parts
-    }
+    left_out = {item for item in items if not _is_on(item, turn, turns)}
     config.hook.pytest_deselected(items=list(left_out))
     items[:] = [item for item in items if item not in left_out]
     items.sort(key=lambda item: item.get_closest_marker("conformance") is None)
 
 
-def _competition(item: pytest.Item) -> str | None:
-    """The competition of a kit, or of a test of each competition."""
+def _is_on(item: pytest.Item, turn: int, turns: int) -> bool:
+    """Kits and slow tests of competitions take turns, and what is marked as ``in_turn``, such as one page of many.
+
+    All tests of one competition have the same turn.
+    """
+    marker = item.get_closest_marker("in_turn")
+    named = getattr(item, "callspec", None) and item.callspec.params.get("competition")  # type: ignore[attr-defined]
     if item.get_closest_marker("conformance"):
-        return item.path.parent.parent.name
-    return item.callspec.params["id"] if item.get_closest_marker("each_competition") else None  # type: ignore[attr-defined]
+        key = item.path.parent.parent.name
+    elif marker:
+        key = named or item.nodeid
+        turns = min(turns, *marker.args)
+    elif item.get_closest_marker("slow") and "competitions" in item.path.parts:
+        key = item.path.parent.parent.name
+    else:
+        return True
+    return zlib.crc32(key.encode()) % turns == turn % turns
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -24,9 +24,9 @@ class _Name(click.ParamType[str]):
 
 def _plugin(kind: str) -> _Name:
     def known(_: click.Context, __: str) -> Iterable[str]:
-        from mlecore.registry.discovery import plugins
+        from mlecore.registry.discovery import names
 
-        return [plugin.name for plugin in plugins(kind)]
+        return names(kind)
 
     return _Name(known)
 

@@ -15,7 +15,7 @@ from attrs import evolve, frozen
 
 from mlecore.errors import MlecoreError, PluginError, UsageError
 from mlecore.hookspecs import SPECS
-from mlecore.registry.discovery import PREFIXES, find, plugins
+from mlecore.registry.discovery import PREFIXES, find, names, plugins
 from mlecore.registry.plugin import Plugin
 from mlecore.registry.results import result_flaw
 
@@ -96,7 +96,7 @@ def load(kind: str, name: str, edition: str = "v1") -> Loaded:
     """
     plugin = find(kind, name)
     if plugin is None:
-        raise UsageError(f"there is no {kind} called {name!r}", fix=_hint(kind, name, plugins(kind)))
+        raise UsageError(f"there is no {kind} called {name!r}", fix=_hint(kind, name))
     if plugin.state == "disabled":
         raise UsageError(f"{kind} {name} is disabled: {plugin.reason}")
     if plugin.state != "ok":
@@ -159,11 +159,10 @@ def _unusable(plugin: Plugin) -> PluginError:
     return PluginError(f"{plugin} is {plugin.state}: {plugin.reason}")
 
 
-def _hint(kind: str, name: str, known: list[Plugin]) -> str:
+def _hint(kind: str, name: str) -> str:
     from difflib import get_close_matches
 
-    names = [plugin.name for plugin in known]
-    if close := get_close_matches(name, names, n=3, cutoff=0.6):
+    if close := get_close_matches(name, names(kind), n=3, cutoff=0.6):
         return f"Did you mean {' or '.join(close)}?"
     package = f"{PREFIXES[kind]}{name.lower()}"
     return f"Install it (pip install {package}); `mlecore plugins list --kind {kind}` shows what is installed."

@@ -34,6 +34,7 @@ def test_all_are_tried() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.in_turn
 @pytest.mark.parametrize(
     "name",
     [

@@ -150,6 +150,7 @@ def call(*words: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.in_turn(4)
 @pytest.mark.xdist_group("pages")  # so that what a reader has is created once
 @pytest.mark.parametrize(
     "page",

@@ -22,7 +22,7 @@ from mlecore.reports.graded import read_graded
 from mlecore.runs.findings import read_findings
 from mlecore.runs.store import load_group
 
-pytestmark = [pytest.mark.sandbox, pytest.mark.slow, pytest.mark.network]
+pytestmark = [pytest.mark.sandbox, pytest.mark.slow, pytest.mark.network, pytest.mark.in_turn(4)]
 SOLUTIONS = Path(__file__).with_name("solutions")
 RULES = ("hand-written-predictions", "outside-help", "outside-material", "tampered-with-checks")
 NAMES = {

@@ -1,6 +1,6 @@
 """Whatever is wrong with an archive within a download, preparing ends in a DataError that names it.
 
-A few competitions always, each other one where its kit is run (``--kits``).
+A few competitions always, each other one where its kit is run (``--turn``).
 """
 
 from __future__ import annotations
@@ -404,9 +404,9 @@ def test_preparing_names_the_archive(id: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.each_competition
-@pytest.mark.parametrize("id", [each.id for each in installed() if each.id not in ALWAYS])
-def test_preparing_any_competition_names_the_archive(id: str, tmp_path: Path) -> None:
-    trial = Trial(id, tmp_path, size=0.02)
+@pytest.mark.in_turn
+@pytest.mark.parametrize("competition", [each.id for each in installed() if each.id not in ALWAYS])
+def test_preparing_any_competition_names_the_archive(competition: str, tmp_path: Path) -> None:
+    trial = Trial(competition, tmp_path, size=0.02)
     used = [path for path in archives(trial.raw) if opened(trial, path)]
     assert [line for path in used for line in defects(trial, path)] == []

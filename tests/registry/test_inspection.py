@@ -10,13 +10,13 @@ import pytest
 from mlecore.errors import PluginError
 from mlecore.facts import read_facts
 from mlecore.registry import discovery
-from mlecore.registry.discovery import plugins
 from mlecore.registry.loading import load
 from mlecore.registry.plugin import Plugin
 
 
 def found(name: str, kind: str = "agent") -> Plugin:
-    (plugin,) = [plugin for plugin in plugins(kind) if plugin.name == name]
+    plugin = discovery.find(kind, name)  # examines this one only, as a listing does each
+    assert plugin
     return plugin
 
 

@@ -180,6 +180,7 @@ def assert_nowhere(lab: Lab, image: Image, secret: str) -> None:
 
 @pytest.mark.network
 @pytest.mark.slow
+@pytest.mark.in_turn(4)
 def test_node_packages_come_from_a_registry_whose_password_no_image_shows(
     lab: Lab, nonce: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

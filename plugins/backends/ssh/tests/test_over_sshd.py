@@ -99,6 +99,7 @@ def until(true: Callable[[], bool], seconds: float = 90.0) -> None:
         time.sleep(0.1)
 
 
+@pytest.mark.in_turn(3)
 @pytest.mark.sandbox
 def test_the_kit(make_hosts: Callable[[int], Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host.Host, "_gateway_python", lambda _: sys.executable)  # a host has no network to install it
