@@ -13,6 +13,8 @@ PYTEST := .venv/bin/pytest --dist loadgroup
 unexport PYTHONDONTWRITEBYTECODE  # where it is set, each of thousands of processes would compile all that it imports
 SEEDS ?= 1
 TURN ?= 1/1
+# More than CPUs, as many tests wait.
+WORKERS ?= 4
 
 # The documentation site: its version, and the scripts that draw its diagrams and let its search work on files.
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
@@ -35,13 +37,18 @@ test: env  ## the short lane, in minutes: style, types, all tests that need no e
 	.venv/bin/ruff format --check .
 	@$(MAKE) --no-print-directory -j2 types test-short
 
-test-short: env
-	$(PYTEST) -n 4 --kit short -m "not ($(LONG))"  # more workers than CPUs, as many tests wait
+test-short: .venv/compiled
+	$(PYTEST) -n $(WORKERS) --kit short -m "not ($(LONG))"
+
+.venv/compiled: .venv/made  # all tests and what they import, once: each worker would compile it for itself
+	@.venv/bin/pytest --collect-only -qq >.venv/collected || { cat .venv/collected; exit 1; }
+	@touch $@
 
 test-all: test test-rest test-kubernetes  ## everything; SEEDS=3 tries each oracle on synthetic data of three seeds
 
 test-rest: env  ## what `make test` leaves out, except for Kubernetes: engines, full kits, slow tests (TURN=2/12: of what takes turns, turn 2 of 12)
-	$(PYTEST) -n 4 --turn $(TURN) --seeds $(SEEDS) -m "($(LONG) or conformance) and not kubernetes"  # most wait for engines
+	$(PYTEST) -n $(WORKERS) -o cache_dir=.pytest_cache/rest --turn $(TURN) --seeds $(SEEDS) \
+	  -m "($(LONG) or conformance) and not kubernetes"
 
 test-kubernetes: env  ## those that need a cluster; skipped where there is none
 	$(PYTEST) -n 2 -o cache_dir=.pytest_cache/kubernetes -m kubernetes plugins/backends/kubernetes
