@@ -187,7 +187,7 @@ class Facts:
             return self
         if name not in self.editions:
             known = ", ".join(["v1", *self.editions])
-            raise UsageError(f"{self.id} has no edition {name!r}; there are: {known}")
+            raise UsageError(f"{self.id} has no edition {name!r}; available: {known}")
         edition = self.editions[name]
         return evolve(
             self,

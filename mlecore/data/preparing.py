@@ -83,7 +83,7 @@ def prepare(
 
 def _suits(there: manifest.Manifest, source: Source, competition: Competition) -> bool:
     """Synthetic data are created again for another version of the plugin. Raises UsageError for another seed or size:
-    runs may be at work on those that exist, and could not be graded afterwards."""
+    runs may be active on those that exist, and could not be graded afterwards."""
     if not isinstance(source, Synthetic):
         return True
     if there.plugin_version != competition.plugin.version:

@@ -42,4 +42,4 @@ def refusal_words(refused: Mapping[str, int]) -> str:
         return ""
     total = sum(refused.values())
     hosts = ", ".join(list(refused)[:3]) + (" ..." if len(refused) > 3 else "")
-    return f"the relay refused {total} connection{'' if total == 1 else 's'} ({hosts})"
+    return f"the relay rejected {total} connection{'' if total == 1 else 's'} ({hosts})"

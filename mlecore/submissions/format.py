@@ -104,7 +104,7 @@ class Column:
         for attribute in fields(type(self)):
             unused = attribute.name != "type" and attribute.name not in _APPLY[self.type]
             if unused and getattr(self, attribute.name) != attribute.default:
-                raise PluginError(f"{attribute.name} has no meaning for a column of type {self.type!r}")
+                raise PluginError(f"{attribute.name} cannot be used for a column of type {self.type!r}")
         if not self.low <= self.high:  # also where one is no number
             raise PluginError(f"low = {self.low} is not below high = {self.high}: no number fits")
         if self.type == "mask" and not self.pixels:
@@ -194,9 +194,9 @@ class Format:
         if (self.sum_to_one is not None or self.rescale) and not numbers:
             raise PluginError("sum_to_one or rescale needs columns of numbers")
         if "*" in self.columns and self.columns["*"].verbatim:
-            raise PluginError('verbatim needs a column\'s name, not "*"')
+            raise PluginError('verbatim needs the name of a column, not "*"')
         if self.rescale and (self.sum_to_one is not None or any(column.low < 0 for column in numbers)):
-            raise PluginError("rescale needs numbers with low = 0 or above, and excludes sum_to_one")
+            raise PluginError("rescale needs numbers with low = 0 or above, and cannot be combined with sum_to_one")
 
     @classmethod
     def parse(cls, table: Mapping[str, Any]) -> Format:

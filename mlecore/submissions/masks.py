@@ -64,7 +64,7 @@ def _decode(cell: str, size: int | None, exact: bool) -> Runs:
         raise ValueError("starts and lengths of a mask must be 1 or more")
     if len(starts) != len(lengths):
         if exact or len(starts) > 2:
-            raise ValueError("a mask must be pairs of start and length, and this is an odd count of numbers")
+            raise ValueError("a mask must be pairs of start and length, and this is an odd number of numbers")
         starts, lengths = (starts, lengths.repeat(2)) if len(starts) == 2 else (lengths, lengths)
     begin = np.minimum(starts - 1, _FAR)
     end = begin + np.minimum(lengths, _FAR)

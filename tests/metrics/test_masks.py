@@ -94,7 +94,7 @@ def test_odd_counts_that_pass():
     [
         ("0", "1 or more"),
         ("-3", "1 or more"),
-        ("1 1 3 1 5", "odd count"),
+        ("1 1 3 1 5", "odd number"),
         ("1.0 2", "whole numbers"),
         ("5 1 3 1", "must ascend"),
         ("1 3 3 1", "overlap"),

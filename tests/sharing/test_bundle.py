@@ -135,7 +135,7 @@ def test_a_run_s_own_secret_keeps_a_file_out(group: Path, tmp_path: Path, monkey
 
 
 def test_nothing_is_overwritten(bundle: Path, group: Path) -> None:
-    with pytest.raises(UsageError, match="exists already"):
+    with pytest.raises(UsageError, match="already exists"):
         export_group(group, bundle)
 
 

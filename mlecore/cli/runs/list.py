@@ -75,7 +75,7 @@ def _known_words(state: tuple[str, ...], ended: tuple[str, ...]) -> None:
     for what, given, known in (("state", state, STATES), ("end", ended, ENDS)):
         for word in given:
             if word not in known:
-                raise UsageError(f"there is no {what} {word!r}; there are: {', '.join(known)}")
+                raise UsageError(f"unknown {what} {word!r}; available: {', '.join(known)}")
 
 
 def _list_runs(records: list[RunSummary], as_json: bool) -> None:

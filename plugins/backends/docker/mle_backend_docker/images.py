@@ -169,7 +169,7 @@ def build_context(engine: Engine, settings: Settings, wanted: Context, base: str
     with locked(wanted.digest[:12]):
         found = engine.image(wanted.tag)
         if found is not None:
-            out.write(f"{wanted.tag} is there already\n")
+            out.write(f"{wanted.tag} already exists\n")
         else:
             _ensure(engine, settings, base, out)
             found = _build(engine, wanted, out)
@@ -178,7 +178,7 @@ def build_context(engine: Engine, settings: Settings, wanted: Context, base: str
 
 
 def _finished(engine: Engine, settings: Settings, ref: str, out: IO[str]) -> Image:
-    """An image that exists already, as it is. It is started by its digest, whatever becomes of its name."""
+    """An image that already exists, as it is. It is started by its digest, whatever becomes of its name."""
     found = _ensure(engine, settings, ref, out)
     id, digests = str(found["Id"]), found.get("RepoDigests") or []
     digest = str(digests[0].partition("@")[2]) if digests else id

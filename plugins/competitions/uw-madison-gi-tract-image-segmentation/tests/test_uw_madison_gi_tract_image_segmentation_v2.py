@@ -29,7 +29,7 @@ def test_each_pair_exactly_once(trial: Trial, trial_v1: Trial, sent: pd.DataFram
     assert trial_v1.grade(sent.head(9)) > 0
     trial.refuses(sent.head(9), "expected")
     trial.refuses(sent.assign(**{"class": "stomach"}), "missing|lacks|too often")
-    trial.refuses(sent.assign(**{"class": "liver"}), "not asked for")
+    trial.refuses(sent.assign(**{"class": "liver"}), "unexpected")
     trial.refuses(sent.assign(**{"class": None}), "text in every row")
 
 
