@@ -240,7 +240,7 @@ def secret_values(job: Job) -> dict[str, str]:
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
             raise BackendError(f"the secret {name!r} cannot be the name of a variable")
         if name not in os.environ:
-            raise BackendError(f"{job.name} needs {name}, which is not set here", fix=f"export {name}=...")
+            raise BackendError(f"{job.name} needs {name}, which is not set", fix=f"export {name}=...")
     return {name: os.environ[name] for name in job.resources.secrets}
 
 
@@ -424,7 +424,9 @@ class Backend(ABC):
 
     def push(self, image: CachedImage, registry: str) -> str:
         """Copy an image to a registry (HOST[/PROJECT]), for backends elsewhere; its reference there, by digest."""
-        raise BackendError(f"{image.name} is not an image that a registry can keep", fix="Name another --backend.")
+        raise BackendError(
+            f"{image.name} is not an image that can be pushed to a registry", fix="Name another --backend."
+        )
 
     def capacity(self) -> Capacity | None:
         """What can run here at the same time; None: the backend queues jobs itself."""

@@ -198,7 +198,7 @@ def _not_prepared(ids: Sequence[str], wanted: Sequence[str], flags: str) -> NotP
     command = f"mlecore prepare {f'--split {whole}' if whole else ' '.join(ids)}{flags}"
     return NotPrepared(
         f"the data of {len(ids)} of {len(wanted)} competitions are not prepared: {some}",
-        fix=f"Prepare them: {command} (or use made-up data: --synthetic)",
+        fix=f"Prepare them: {command} (or use synthetic data: --synthetic)",
     )
 
 

@@ -149,7 +149,7 @@ def test_a_run_whose_agent_is_being_installed_says_so(lab: Any, monkeypatch: pyt
 
     assert lab.run(slowly).complete
     for output in outputs[0]:
-        assert "agent worker: installing what it needs" in output
+        assert "agent worker: installing its packages" in output
     assert not (lab.group.folder / FILE).exists() and load_group(lab.group.folder)[0].reason == ""
 
 

@@ -191,7 +191,7 @@ def _ensure(engine: Engine, settings: Settings, ref: str, out: IO[str]) -> dict[
     if found is not None and settings.pull != "always":
         return found
     if settings.pull == "never":
-        raise BackendError(f"the image {ref} is not at the engine, and pull=never", fix=f"docker pull {ref}")
+        raise BackendError(f"the engine does not have the image {ref}, and pull=never", fix=f"docker pull {ref}")
     _pull(engine, ref, out)
     found = engine.image(ref)
     if found is None:
@@ -346,7 +346,7 @@ def tag_of(engine: Engine, image: CachedImage) -> str:
     for tag in tags:
         if tag.startswith(f"{names.REPOSITORY}:"):
             return str(tag)
-    raise BackendError(f"{image.name} has no name that mlecore gave it", fix="Build it again: mlecore images build")
+    raise BackendError(f"{image.name} has no name given by mlecore", fix="Build it again: mlecore images build")
 
 
 def _usage(engine: Engine) -> dict[str, Any]:
@@ -386,10 +386,10 @@ def push(engine: Engine, tag: str, registry: str, out: IO[str]) -> str:
     finally:
         client.close()
     if any(word in problem for word in ("connection refused", "timeout", "no such host", "EOF", "502", "503")):
-        raise BackendUnreachable(f"{registry} does not answer: {problem}", fix="Is the registry up?")
+        raise BackendUnreachable(f"{registry} does not answer: {problem}", fix="Check that the registry is running.")
     if problem or not digest:
         raise BackendError(
             f"{name} cannot be pushed: {problem or 'the engine gives no digest'}",
-            fix=f"May you write there? docker login {registry.partition('/')[0]}",
+            fix=f"Check your right to push: docker login {registry.partition('/')[0]}",
         )
     return f"{repository}@{digest}"
