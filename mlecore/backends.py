@@ -396,10 +396,10 @@ class Backend(ABC):
 
         ``globs`` are read by ``mlecore.globs.Glob``, whose ValueError is raised, and processed in order, so that
         matches of the first ones are stored first. Each file is stored once, files of ``data/`` never. Only regular
-        files are: links, also as folders on the way, devices, FIFOs and sockets are refused.
+        files are: links, also as folders on the way, devices, FIFOs and sockets are rejected.
 
-        A file that would exceed ``max_bytes`` in total, sparse or not, is refused, and smaller ones after it are still
-        stored; after ``max_files`` none is. ``Fetched`` says what was refused. The names in ``OUTSIDE_LOGS`` are for
+        A file that would exceed ``max_bytes`` in total, sparse or not, is rejected, and smaller ones after it are still
+        stored; after ``max_files`` none is. ``Fetched`` says what was rejected. The names in ``OUTSIDE_LOGS`` are for
         what the job's relay and gateway wrote, if it has them, and never for a file of the agent.
         """
 

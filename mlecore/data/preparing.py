@@ -91,7 +91,7 @@ def _suits(there: manifest.Manifest, source: Source, competition: Competition) -
     if source.seed in (None, there.seed) and source.size in (None, there.size):
         return True
     raise UsageError(
-        f"synthetic data of {competition.id} with seed {there.seed} and size {there.size:g} exist already",
+        f"synthetic data of {competition.id} with seed {there.seed} and size {there.size:g} already exist",
         fix="Runs may use them. To replace them: --force; to keep both: --data with another folder",
     )
 

@@ -1,7 +1,7 @@
 """Archives of any kind that Kaggle uses (zip, tar, 7z): what is in them, and members streamed to files.
 
 The kind is recognised by the first bytes, not by the name. No member can leave the folder that it is unpacked to;
-links and devices are refused.
+links and devices are rejected.
 """
 
 from __future__ import annotations
@@ -206,7 +206,7 @@ def _ensure_all(archive: Path, there: set[str], names: Mapping[str, str] | None)
 
 
 def _tar_members(archive: Path, source: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
-    """Its members; one that would make the archive a bomb is refused before it is read."""
+    """Its members; one that would make the archive a bomb is rejected before it is read."""
     total = 0
     for member in source:
         total += member.size

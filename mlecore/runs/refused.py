@@ -37,7 +37,7 @@ def relay_refusals(log: Path) -> dict[str, int]:
 
 
 def refusal_words(refused: Mapping[str, int]) -> str:
-    """In one line; empty if nothing was refused."""
+    """In one line; empty if nothing was rejected."""
     if not refused:
         return ""
     total = sum(refused.values())

@@ -50,7 +50,7 @@ def read_answers(path: Path, columns: Sequence[str] = (), *, verbatim: Sequence[
 def columns_of(submission: Table, columns: Sequence[str], *, only: bool = False, may: Sequence[str] = ()) -> DataFrame:
     """The submission's table, with its rows as in the file; refused if it lacks one of ``columns``.
 
-    ``only``: other columns are refused too, except those in ``may``. Their order is free.
+    ``only``: other columns are rejected too, except those in ``may``. Their order is free.
     """
     frame = submission.frame()
     found = list(frame.columns)

@@ -78,7 +78,7 @@ class Column:
     - mask: run-length masks; ``missing`` cells, where allowed, are empty ones (``mlecore.submissions.masks``);
       ``pixels``: how many a picture has, or the names of the answers' columns whose product that is. If the sample
       lacks these, the check cannot see whether runs overlap within the picture; ``exact``: counts of one and three
-      numbers, which the published graders take, and runs beyond the picture are refused
+      numbers, which the published graders take, and runs beyond the picture are rejected
     - records: a list in each cell, of records of as many words as ``record`` names, each a ``text``, a ``number`` (what
       Python's ``float`` takes) or an ``integer`` (that with its fraction cut off). Words are separated by white space,
       where ``single`` by exactly one blank; ``missing`` and ``blank`` (nothing but white space) cells, where allowed,

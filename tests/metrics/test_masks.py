@@ -17,7 +17,7 @@ FRAME.attrs[ID] = "id"
 
 
 def painted(cell: str, size: int) -> np.ndarray:
-    """Decodes pixel by pixel; AssertionError or ValueError for what is refused."""
+    """Decodes pixel by pixel; AssertionError or ValueError for what is rejected."""
     numbers = np.array([int(token) for token in cell.split()], dtype=np.int64)
     starts, lengths = numbers[::2], numbers[1::2]
     assert (np.diff(starts) >= 0).all()

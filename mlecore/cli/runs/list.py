@@ -172,7 +172,7 @@ def _first_line(text: str) -> str:
 
 
 def _elapsed(records: Sequence[RunSummary]) -> float | None:
-    """Seconds from the first start of a run to the last end, or to now if a run is at work; None: none has begun."""
+    """Seconds from the first start of a run to the last end, or to now if a run is active; None: none has begun."""
     from mlecore.runs.record import moment
 
     attempts = [attempt for record in records for attempt in record.attempts]

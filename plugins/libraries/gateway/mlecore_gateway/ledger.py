@@ -93,7 +93,7 @@ class Ledger:
         self._write(call)
 
     def refuse(self, call: Call) -> None:
-        """Log that a call was refused; an agent that asks for ever does not fill the disk."""
+        """Log that a call was rejected; an agent that asks for ever does not fill the disk."""
         self.refused += 1
         if self.refused <= REFUSALS:
             self._write(call)
