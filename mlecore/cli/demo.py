@@ -32,7 +32,8 @@ namespaces."""
 def command(ctx: click.Context, folder: Path) -> None:
     """Prepare small data, run an agent on them in a sandbox, grade and report.
 
-    Takes about a minute, and needs no account. Shows each command before it runs, so that you can repeat it yourself.
+    Takes about a minute once packages are installed, and needs no account. Shows each command before it runs, so that
+    you can repeat it yourself.
     """
     from mlecore.competitions import installed
 

@@ -83,7 +83,7 @@ def _tables(item: Item, stream: IO[bytes]) -> Iterator[tuple[str, dict[str, Any]
     """The first rows of a file's tables."""
     for part, batches in readable_tables(item, stream, None):
         frame = next(batches, None)
-        if frame is not None and len(frame.columns):
+        if frame is not None and len(frame.columns) and frame.columns[0] != "level_0":  # rows of different lengths
             rows = frame.head(_ROWS).iloc[:, :_COLUMNS].fillna("").astype(str)
             cells = [[_cut(cell) for cell in row] for row in rows.itertuples(index=False)]
             yield part, {"columns": list(map(str, rows.columns)), "rows": cells, "more": len(frame.columns) - _COLUMNS}
