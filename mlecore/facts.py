@@ -37,7 +37,7 @@ class Thresholds:
 
 @frozen(kw_only=True)
 class GradingLimits:
-    """What grading one submission may take."""
+    """Limits for grading one submission."""
 
     seconds: float = 600.0  # of wall-clock time
     memory_gb: float = 8.0  # 10^9 bytes

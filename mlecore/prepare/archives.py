@@ -80,7 +80,7 @@ def pack_7z(source: Path, target: Path, names: Mapping[str, str]) -> None:
     """A new 7z archive of files below folder ``source``, old name to new name, in the order of ``names``.
 
     They are stored as they are, for files that are compressed already, such as pictures; their times are not kept.
-    Raises DataError when one is missing, and when the target is there already.
+    Raises DataError if one is missing, or if the target already exists.
     """
     import py7zr
 

@@ -1,6 +1,6 @@
 """Zip archives: members read as streams, moved from archive to archive without inflating them, and written.
 
-What is written is the same for the same input: fixed time stamps and modes, members in the order given.
+The same input gives the same bytes: fixed time stamps and modes, members in the order given.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ Pixels = Annotated[int | Sequence[str], Written(_read_pixels, "their number, or 
 
 @frozen(kw_only=True)
 class Column:
-    """What one column must hold; ``mlecore.submissions.values`` has an exact function for each type.
+    """The requirements on one column; ``mlecore.submissions.values`` has an exact function for each type.
 
     - number: from ``low`` to ``high``; ``missing`` cells and ``infinite`` values only where allowed; ``from_text``:
       also what only Python's ``float`` reads (``1_0``), as scikit-learn does
@@ -172,7 +172,7 @@ _APPLY: Mapping[str, frozenset[str]] = {
 
 @frozen(kw_only=True)
 class Format:
-    """What a well-formed submission looks like, as far as one table can say it."""
+    """The format of a well-formed submission, as far as one table can describe it."""
 
     columns: Mapping[str, Column] = field(factory=dict)  # by name; "*": every other column of the answers
     id: str | None = None  # the column that names the rows

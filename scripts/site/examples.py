@@ -150,7 +150,8 @@ def _array(kind: str, data: IO[bytes]) -> NDArray[np.float64]:
         array = pydicom.dcmread(data, force=True).pixel_array
     if array.ndim != 2:
         raise ValueError("no picture")
-    return np.nan_to_num(array.astype(float))
+    plane: NDArray[np.float64] = np.nan_to_num(array.astype(float))
+    return plane
 
 
 def _grey(array: NDArray[np.float64]) -> NDArray[np.uint8]:
@@ -158,7 +159,8 @@ def _grey(array: NDArray[np.float64]) -> NDArray[np.uint8]:
     import numpy as np
 
     low, high = np.percentile(array, (1, 99))
-    return (np.clip((array - low) / (high - low or 1), 0, 1) * 255).astype("uint8")
+    grey: NDArray[np.uint8] = (np.clip((array - low) / (high - low or 1), 0, 1) * 255).astype("uint8")
+    return grey
 
 
 def _spectrogram(data: IO[bytes]) -> NDArray[np.uint8]:
