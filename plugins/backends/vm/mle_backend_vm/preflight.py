@@ -99,5 +99,5 @@ def _watched(requested: Sequence[Resources]) -> Iterator[Problem]:
     if "cpu" not in held and (not requested or any(resources.cpus for resources in requested)):
         loose.append("cpus")
     if loose:
-        text = f"the limit of {' and '.join(loose)} is only watched: a job that works against it can go beyond it"
+        text = f"the limit of {' and '.join(loose)} is only watched: a job that works against it can exceed it"
         yield Problem(description=text, fix=cgroups.advice(), fatal=False)
