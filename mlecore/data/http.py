@@ -84,7 +84,7 @@ def fetch_file(
         digest = patience(unreachable=REACH)(_attempt, open, target, arriving, state, progress, room)
     except Unreachable as error:
         raise DataError(
-            f"{target.name} cannot be downloaded: {error}", fix="Check the network connection, then try again"
+            f"{target.name} cannot be downloaded: {error}", fix="Try again once the network works"
         ) from None
     except Transient as error:
         come = arriving.stat().st_size if arriving.exists() else 0

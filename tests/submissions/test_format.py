@@ -216,7 +216,7 @@ def test_warns_of_another_order_where_rows_are_paired_by_place(check):
 
 
 def test_warns_of_ids_that_are_not_compared(check):
-    assert "1 id the sample lacks, such as 'z'" in check("id,p\na,1\nz,1\nb,1\n", form(ids="any"))[0]
+    assert "1 id missing from the sample, such as 'z'" in check("id,p\na,1\nz,1\nb,1\n", form(ids="any"))[0]
 
 
 def test_warns_of_leading_zeros(check):

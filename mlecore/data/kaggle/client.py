@@ -168,7 +168,7 @@ def call_patiently(function: Callable[[], T], what: str, facts: Facts | None = N
         answer: T = patience(unreachable=REACH)(call, function, what, facts)
         return answer
     except Unreachable as error:
-        raise KaggleUnreachable(f"{what}: {error}", fix="Check the network connection, then try again") from None
+        raise KaggleUnreachable(f"{what}: {error}", fix="Try again once the network works") from None
     except Transient as error:
         raise KaggleUnreachable(f"{what}: {error} ({PATIENCE} times in a row)", fix="Try again later") from None
     except requests.exceptions.RequestException as error:

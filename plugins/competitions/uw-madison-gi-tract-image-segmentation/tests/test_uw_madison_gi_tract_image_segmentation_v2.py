@@ -39,7 +39,7 @@ def test_masks_are_pairs_of_numbers_within_the_slice(
 ) -> None:
     odd = sent.assign(predicted=["1 1", *[mask] * (len(sent) - 1)])
     assert trial_v1.grade(odd) < 1
-    trial.refuses(odd, "odd count|within")
+    trial.refuses(odd, "odd number|within")
 
 
 def test_mixing_organs_up_costs_distance(trial: Trial, trial_v1: Trial, sent: pd.DataFrame) -> None:
