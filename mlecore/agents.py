@@ -1,4 +1,4 @@
-"""What an agent declares, is given, asks to start, and reports back. Plain values without behaviour."""
+"""What an agent declares, receives, starts and reports: plain values without behaviour."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class McpServer:
 
 @frozen(kw_only=True)
 class Agent:
-    """What an agent is, for listings and for checks before a run."""
+    """An agent's declaration, for listings and for checks before a run."""
 
     summary: str
     options: tuple[Option, ...] = ()
@@ -48,7 +48,7 @@ class Agent:
 
 @frozen(kw_only=True)
 class Recipe:
-    """What must be installed before an agent can run. Built once by a backend, cached by ``digest()``.
+    """Software to install before an agent can run. Built once by a backend, cached by ``digest()``.
 
     Docker and Kubernetes make an image of it; a bare machine makes an environment of ``pip`` and ``npm`` packages and
     ``files``, and looks for ``programs`` (those that apt would install elsewhere), but installs none.
@@ -137,7 +137,7 @@ class FinishedSubmission:
 
 @frozen(kw_only=True)
 class Usage:
-    """What an agent's models used, as its own logs report it, or as its gateway counted it."""
+    """Tokens and cost of an agent's models, as reported by its own logs or counted by its gateway."""
 
     models: tuple[str, ...] = ()  # their names
     input_tokens: int | None = None  # of all requests

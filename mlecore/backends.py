@@ -53,7 +53,7 @@ Level = Literal["enforced", "watched", "absent"]
 
 @frozen(kw_only=True)
 class Enforcement:
-    """How far a backend holds a job to one limit.
+    """How strictly a backend enforces one limit.
 
     ``enforced``: nothing that the job does exceeds the limit. ``watched``: exceeding it is noticed after a while and
     ends the job, or the limit holds for a job that does not try to evade it. ``absent``: there is no limit.
@@ -99,7 +99,7 @@ class Dataset:
 
 @frozen(kw_only=True)
 class Image:
-    """What a backend made of a recipe."""
+    """The result of building a recipe."""
 
     ref: str  # what the backend starts: an image's name, an environment's folder
     digest: str  # of what is in it; goes into the record
@@ -108,7 +108,7 @@ class Image:
 
 @frozen(kw_only=True)
 class CachedImage:
-    """What a backend built from a recipe and keeps for later runs: an image, an environment."""
+    """An image or environment that a backend built from a recipe and keeps for later runs."""
 
     ref: str  # as the backend knows it: an image's id, an environment's folder
     name: str  # for people
@@ -122,7 +122,7 @@ class CachedImage:
 
 @frozen(kw_only=True)
 class Resources:
-    """What a job needs of a backend; known before there is an image or data."""
+    """The resources that a job needs; known before there is an image or data."""
 
     cpus: float | None = None  # None: no limit but the backend's own
     memory: int | None = None  # bytes, no swap; beyond it the process with most memory is killed, and the job continues
@@ -240,7 +240,7 @@ def secret_values(job: Job) -> dict[str, str]:
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
             raise BackendError(f"the secret {name!r} cannot be the name of a variable")
         if name not in os.environ:
-            raise BackendError(f"{job.name} needs {name}, which is not set here", fix=f"export {name}=...")
+            raise BackendError(f"{job.name} needs {name}, which is not set", fix=f"export {name}=...")
     return {name: os.environ[name] for name in job.resources.secrets}
 
 
@@ -268,7 +268,7 @@ SUBSTITUTES = {ARGV_KILLED: INIT_KILLED, 254: LOST_SIGHT}
 
 @frozen(kw_only=True)
 class Hardware:
-    """What a job had, measured outside its sandbox: what the sandbox says of itself, its agent can forge.
+    """The hardware of a job, measured outside its sandbox, because its agent can forge what the sandbox reports.
 
     Goes into the record; results on different CPUs and GPUs are not averaged.
     """
@@ -282,7 +282,7 @@ class Hardware:
 
 @frozen(kw_only=True)
 class JobStatus:
-    """What a backend knows about a job. ``gone`` is certain: the backend answers, and has no such job.
+    """The state of a job. ``gone`` is certain: the backend answers, and has no such job.
 
     ``infra_failure``: it ended for reasons outside its sandbox, so a retry is fair: the engine or the machine stopped,
     in any order; something other than ``Backend.stop()`` asked the job to end, or killed its init or its supervisor;
@@ -317,7 +317,7 @@ class JobStatus:
 
 @frozen(kw_only=True)
 class Capacity:
-    """What a backend can give to jobs at the same time."""
+    """The resources that a backend can give to concurrent jobs."""
 
     cpus: float
     memory: int  # bytes
@@ -326,7 +326,7 @@ class Capacity:
 
 @frozen(kw_only=True)
 class Fetched:
-    """What fetch() stored and what it refused."""
+    """The files that fetch() stored, and those that it rejected."""
 
     files: int
     bytes: int
@@ -356,9 +356,9 @@ class Backend(ABC):
 
     @abstractmethod
     def preflight(self, requested: Sequence[Resources] = ()) -> list[Problem]:
-        """What keeps jobs from running here at all, and from getting the resources that they need.
+        """Problems that prevent jobs from running here, or from getting the resources that they need.
 
-        What cannot be given is fatal (GPUs, more memory than there is); a limit that is not enforced, a warning.
+        Unavailable resources are fatal (GPUs, more memory than the machine has); an unenforced limit is a warning.
         """
 
     @abstractmethod
@@ -396,10 +396,10 @@ class Backend(ABC):
 
         ``globs`` are read by ``mlecore.globs.Glob``, whose ValueError is raised, and processed in order, so that
         matches of the first ones are stored first. Each file is stored once, files of ``data/`` never. Only regular
-        files are: links, also as folders on the way, devices, FIFOs and sockets are refused.
+        files are: links, also as folders on the way, devices, FIFOs and sockets are rejected.
 
-        A file that would exceed ``max_bytes`` in total, sparse or not, is refused, and smaller ones after it are still
-        stored; after ``max_files`` none is. ``Fetched`` says what was refused. The names in ``OUTSIDE_LOGS`` are for
+        A file that would exceed ``max_bytes`` in total, sparse or not, is rejected, and smaller ones after it are still
+        stored; after ``max_files`` none is. ``Fetched`` says what was rejected. The names in ``OUTSIDE_LOGS`` are for
         what the job's relay and gateway wrote, if it has them, and never for a file of the agent.
         """
 
@@ -424,14 +424,16 @@ class Backend(ABC):
 
     def push(self, image: CachedImage, registry: str) -> str:
         """Copy an image to a registry (HOST[/PROJECT]), for backends elsewhere; its reference there, by digest."""
-        raise BackendError(f"{image.name} is not an image that a registry can keep", fix="Name another --backend.")
+        raise BackendError(
+            f"{image.name} is not an image that can be pushed to a registry", fix="Name another --backend."
+        )
 
     def capacity(self) -> Capacity | None:
-        """What can run here at the same time; None: the backend queues jobs itself."""
+        """The resources for concurrent jobs; None: the backend queues jobs itself."""
         return None
 
     def inventory(self) -> Sequence[str]:
-        """What there is to run on, a line each, for people: `mlecore doctor` shows it."""
+        """The available machines, one per line, for people: `mlecore doctor` shows it."""
         return ()
 
     def gateway_url(self, job_name: str) -> str:
@@ -443,5 +445,5 @@ class Backend(ABC):
         return False
 
     def home(self, job_name: str) -> PurePosixPath:
-        """Where the sandbox tree of a job stands, seen from inside."""
+        """The path of a job's sandbox tree, seen from inside."""
         return HOME

@@ -99,7 +99,7 @@ def _folder(path: Path) -> Path:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise DataError(f"the folder {path} cannot be made: {error.strerror}") from error
+        raise DataError(f"the folder {path} cannot be created: {error.strerror}") from error
     return path
 
 
@@ -131,5 +131,5 @@ def of_split(split: str) -> list[Competition]:
     """The installed competitions of a split; "lite" is another name for "low"."""
     split = "low" if split == "lite" else split
     if split not in SPLITS:
-        raise UsageError(f"there is no split {split!r}; there are: lite, {', '.join(SPLITS)}")
+        raise UsageError(f"unknown split {split!r}; available: lite, {', '.join(SPLITS)}")
     return [c for c in installed() if c.facts.split == split]

@@ -1,4 +1,4 @@
-"""What a detector declares and finds."""
+"""The values that a detector declares and returns."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Detector:
 
 @frozen(kw_only=True)
 class Evidence:
-    """Where a finding shows, and the words there."""
+    """The place of a finding, with a quote."""
 
     file: str  # relative to the run's folder, or to what ``of`` names
     of: str = ""  # what the file belongs to, where it is not the run: another run, a notebook, the public data
@@ -64,7 +64,7 @@ class NotRead:
 
 @frozen(kw_only=True)
 class Detection:
-    """What detect() returns: findings, and what it took to reach them.
+    """The result of detect(): findings, usage and settings.
 
     A run of which something was not read is undecided at best, whatever the findings say.
     """
@@ -72,4 +72,4 @@ class Detection:
     findings: tuple[Finding, ...]
     not_read: tuple[NotRead, ...] = ()
     usage: Usage | None = None  # of models
-    settings: Mapping[str, Any] = field(factory=dict)  # what it judged with, beside its options
+    settings: Mapping[str, Any] = field(factory=dict)  # what it judged with, besides its options

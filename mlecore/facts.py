@@ -37,7 +37,7 @@ class Thresholds:
 
 @frozen(kw_only=True)
 class GradingLimits:
-    """What grading one submission may take."""
+    """Limits for grading one submission."""
 
     seconds: float = 600.0  # of wall-clock time
     memory_gb: float = 8.0  # 10^9 bytes
@@ -187,7 +187,7 @@ class Facts:
             return self
         if name not in self.editions:
             known = ", ".join(["v1", *self.editions])
-            raise UsageError(f"{self.id} has no edition {name!r}; there are: {known}")
+            raise UsageError(f"{self.id} has no edition {name!r}; available: {known}")
         edition = self.editions[name]
         return evolve(
             self,

@@ -60,7 +60,7 @@ class Selection(ABC):
 
     @abstractmethod
     def store(self, path: PurePosixPath, size: int, source: IO[bytes]) -> int | None:
-        """Put a file where it belongs, and return how many bytes it had; None: it was refused."""
+        """Put a file where it belongs, and return how many bytes it had; None: it was rejected."""
 
     def take_outside_log(self, path: PurePosixPath, globs: Iterable[Glob], source: IO[bytes]) -> None:
         """Store one of ``OUTSIDE_LOGS``, if it was asked for. Call it first, so that there is room."""
@@ -85,7 +85,7 @@ class Selection(ABC):
             self._refused.append(f"{printable(str(path))[-200:]}: {why}")
 
     def pass_empty(self, path: PurePosixPath) -> None:
-        """An empty folder that matches is refused if its name is a file's: somebody looks for a file there."""
+        """An empty folder that matches is rejected if its name is a file's: somebody looks for a file there."""
         if path.suffix:
             self.refuse(path, "an empty folder, not a file")
 

@@ -393,7 +393,7 @@ def _open_unlinked(top: Path, parts: tuple[str, ...], flags: int) -> int:
     if os.open not in os.supports_dir_fd:
         path = top.joinpath(*parts)
         if any(part.is_symlink() for part in (path, *path.parents[: len(parts) - 1])):
-            raise DataError("it is a symbolic link, or lies behind one")
+            raise DataError("it is a symbolic link, or its path leads through one")
         return os.open(path, flags, 0o644)
     at, part = None, str(top / parts[0])  # O_NOFOLLOW is about the last name of a path
     try:
@@ -405,7 +405,7 @@ def _open_unlinked(top: Path, parts: tuple[str, ...], flags: int) -> int:
         return os.open(part, flags | os.O_NOFOLLOW, 0o644, dir_fd=at)
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENOTDIR) and _is_link(part, at):
-            raise DataError("it is a symbolic link, or lies behind one") from None
+            raise DataError("it is a symbolic link, or its path leads through one") from None
         raise
     finally:
         if at is not None:

@@ -113,7 +113,7 @@ class AgentSpec:
 
     @hookspec(firstresult=True)
     def recipe(self, options: Mapping[str, str]) -> Recipe:
-        """What must be installed. Without this hook: nothing."""
+        """Software to install. Without this hook: nothing."""
 
     @required
     @hookspec(firstresult=True)
@@ -155,7 +155,7 @@ class DetectorSpec:
         public: Path | None,
         options: Mapping[str, str],
     ) -> Detection:
-        """Judge one run, with all runs of its group whose output is there.
+        """Judge one run, together with all runs of its group that have output.
 
         ``run.folder`` has its output, which may be hostile: follow no links, bound what is read. ``public``: the public
         data; None where they are not there. Changes nothing, and opens nothing else of the competition's data. Works in
@@ -191,9 +191,9 @@ class ExtensionSpec:
     def import_runs(self, source: Path, runs: Path, agent: str | None, name: str | None) -> Imported | None:
         """Create a group in the folder ``runs`` from the results of another harness, with ``create_imported``.
 
-        None if ``source``, a file or a folder, holds no results of this harness: another extension is asked then.
+        None if ``source``, a file or a folder, contains no results of this harness: the next extension is asked.
         ``agent`` and ``name`` are the label and the group's name that the user wants; None: derived from ``source``.
-        What it reads may be hostile. Raises UsageError, DataError.
+        The source may be hostile. Raises UsageError, DataError.
         """
 
 

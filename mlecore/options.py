@@ -96,7 +96,7 @@ def _as_json(name: str, value: object) -> str:
     try:
         return json.dumps(value)
     except (TypeError, ValueError):
-        raise UsageError(f"{name} holds a date or a time, which no option is; write it in quotes") from None
+        raise UsageError(f"{name} is a date or a time; put it in quotes") from None
 
 
 def read_options(path: Path) -> dict[str, str]:

@@ -272,7 +272,7 @@ def _problems(error: BaseException, path: str) -> Iterator[str]:
         known = [attribute.name for attribute in attrs.fields(error.cl) if _in_file(attribute)]
         for key in sorted(error.extra_fields):
             near = get_close_matches(key, known, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(known)}"
+            hint = f"did you mean {near[0]}?" if near else f"available: {', '.join(known)}"
             yield f"unknown key {f'{path}.' if path else ''}{_key(key)}; {hint}"
     elif isinstance(error, KeyError):
         yield f"{path} is missing"

@@ -23,7 +23,7 @@ def duration(text: str | float) -> float:
     else:
         raise UsageError(f"{brief(text)} is not a duration; write it like 24h, 90m, 1h30m or 3600")
     if not 0 < seconds < 10**9:
-        raise UsageError(f"{brief(text)} is not a possible duration")
+        raise UsageError(f"{brief(text)} is out of range for a duration")
     return seconds
 
 

@@ -162,7 +162,7 @@ def known_issues_page() -> str:
             rows = (f"| {issue.what} | {issue.effect} | {_repair(issue)} |" for issue in facts.known_issues)
             parts.append(
                 f"{heading}### [{facts.id}](../plugins/competitions/{package(facts).name}/)\n\n"
-                "| what is wrong | what it does to scores | a fixed edition |\n|---|---|---|\n" + "\n".join(rows) + "\n"
+                "| issue | effect on scores | repair |\n|---|---|---|\n" + "\n".join(rows) + "\n"
             )
     if none := [facts.id for facts in competitions() if not facts.known_issues]:
         parts.append(f"## None known\n\n{', '.join(none)}\n")

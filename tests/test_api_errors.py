@@ -45,7 +45,7 @@ def here(tmp_path: Path, data: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def try_all(call: Callable[[Any], object], values: tuple[object, ...] = EVERYTHING) -> None:
-    """Each value works, or is refused by a MlecoreError that says something."""
+    """Each value works, or is rejected by a MlecoreError that says something."""
     for value in values:
         try:
             call(value)

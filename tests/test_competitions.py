@@ -55,7 +55,7 @@ def test_all_errors_are_ours(digits: Competition, data: Prepared, tmp_path: Path
     with pytest.raises(mlecore.MlecoreError, match=r"not builtins\.list"):
         digits.grade([1, 2], data.private)  # type: ignore[arg-type]
     (tmp_path / "file").touch()
-    with pytest.raises(DataError, match="cannot be made"):
+    with pytest.raises(DataError, match="cannot be created"):
         digits.prepare(tmp_path, tmp_path / "file" / "public", tmp_path)
 
 

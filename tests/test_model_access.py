@@ -39,7 +39,7 @@ def test_token_is_the_jobs_own_and_stays(key):
 
 def test_missing_key_is_named(monkeypatch):
     monkeypatch.delenv("EXAMPLE_KEY", raising=False)
-    with pytest.raises(BackendError, match="EXAMPLE_KEY, which is not set here"):
+    with pytest.raises(BackendError, match="EXAMPLE_KEY, which is not set"):
         gateway(ACCESS, "mle-1-1", listen="", folder="")
 
 

@@ -69,6 +69,17 @@ def test_every_competition_has_a_page_of_its_facts(pages: dict[str, str | Path])
     assert "no medals" in str(pages["competitions/optical-digits.md"])
 
 
+def test_every_page_of_a_competition_shows_examples_of_its_data(pages: dict[str, str | Path]) -> None:
+    shown = {name: str(text) for name, text in pages.items() if re.match("competitions/(?!index)", name)}
+    assert len(shown) == 83
+    for name, text in shown.items():
+        picture = f"assets/examples/{Path(name).stem}.webp"
+        assert "<td>" in text, name
+        assert (f"](../{picture})" in text) == (picture in pages), name
+    assert "<th>PassengerId</th>" in shown["competitions/spaceship-titanic.md"]
+    assert sum(path.stat().st_size for path in (ROOT / "scripts/site/examples").iterdir()) < 1_500_000
+
+
 def test_a_link_to_a_file_without_a_page_becomes_text(
     script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

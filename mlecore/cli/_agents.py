@@ -58,7 +58,7 @@ def agents_given(context: click.Context, flags: Mapping[str, Sequence[str]]) -> 
             tables.append({"name": next(left[name]), "options": []})
         elif name in left and not tables:
             flag = "-A" if name == "options" else f"--{name}"
-            raise UsageError(f"{flag} stands before the first --agent", fix="Put it after the agent's name.")
+            raise UsageError(f"{flag} comes before the first --agent", fix="Put it after the agent's name.")
         elif name == "options":
             tables[-1]["options"].append(next(left[name]))
         elif name in left:

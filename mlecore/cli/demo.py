@@ -30,9 +30,10 @@ namespaces."""
 )
 @click.pass_context
 def command(ctx: click.Context, folder: Path) -> None:
-    """Prepare small data, let an agent work on them in a sandbox, grade and report.
+    """Prepare small data, run an agent on them in a sandbox, grade and report.
 
-    Takes about a minute, and needs no account. Each command is shown before it runs, so that you can give it yourself.
+    Takes about a minute once packages are installed, and needs no account. Shows each command before it runs, so that
+    you can repeat it yourself.
     """
     from mlecore.competitions import installed
 

@@ -22,7 +22,7 @@ _COLOURS = {"ok": "green", "not set up": "blue", "warning": "yellow", "problem":
 @click.command("doctor")
 @click.argument("ids", type=COMPETITION, nargs=-1, metavar="[ID]...")
 @click.option("--split", type=SPLIT, help="Check what this split needs: lite, low, medium, high or dev.")
-@click.option("--clean", is_flag=True, help="Remove what killed commands left and obfuscated data no group needs.")
+@click.option("--clean", is_flag=True, help="Remove leftovers of killed commands, and unused obfuscated data.")
 @click.option("--backend", type=BACKEND, help="Check only this backend, in detail, with the options given by -B.")
 @click.option("-B", "backend_options", multiple=True, metavar="NAME=VALUE", help="Option for the backend.")
 @backend_config_option
@@ -41,9 +41,9 @@ def command(
     """Check this machine's setup.
 
     Checks Python, plugins, the Kaggle login, disk space, files left by killed commands, and each installed backend; for
-    named competitions also their rules and the space for their downloads. What only some users need is "not set up",
-    unless you ask for it (an ID, --split, --backend). Changes nothing without --clean. Exit code 1: a problem was
-    found; 3: something could not be checked.
+    named competitions also their rules and the space for their downloads. Anything that only some users need is "not
+    set up", unless you ask for it (an ID, --split, --backend). Changes nothing without --clean. Exit code 1: a problem
+    was found; 3: something could not be checked.
     """
     from attrs import asdict
 

@@ -36,7 +36,7 @@ def command(kind: str, name: str, into: Path, **examples: bool) -> None:
             fix = f"Leave it out: mlecore new {kind} {name}"
             raise UsageError(f"mlecore new {kind} has no --{example}", fix=fix)
     if len(chosen) > 1:
-        raise UsageError(f"--{' and --'.join(chosen)} exclude each other", fix="Name one of them.")
+        raise UsageError(f"--{' and --'.join(chosen)} cannot be used together", fix="Name one of them.")
     folder = write(names(kind, name, *chosen), into)
     shown = shlex.quote(str(folder))
     click.echo(f"Wrote {shown}. What to do next:")
@@ -46,7 +46,7 @@ def command(kind: str, name: str, into: Path, **examples: bool) -> None:
         f"mlecore plugins show {name} --kind {kind}",
     ):
         click.echo(f"  {line}")
-    click.echo(f"{shown}/README.md says what to change; docs/publishing.md of mlecore, how to publish it.")
+    click.echo(f"{shown}/README.md says what to change; docs/publishing.md of mlecore explains how to publish it.")
 
 
 def _installer() -> str:

@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 @click.option("--seed", type=int, help="Seed of the synthetic data.  [default: 0]")
 @click.option("--size", type=click.FloatRange(min=0, min_open=True), help="Size of the synthetic data.  [default: 1.0]")
 @click.option(
-    "--raw", type=click.Path(path_type=Path), help="Use this folder with the unpacked download; it is not changed."
+    "--raw", type=click.Path(path_type=Path), help="Use this folder, the unpacked download; it is not changed."
 )
-@click.option("--archive", type=click.Path(path_type=Path), help="Use this file, the download; it is not changed.")
-@click.option("--keep-raw", is_flag=True, help="Keep the download and what was unpacked from it.")
+@click.option("--archive", type=click.Path(path_type=Path), help="Use this downloaded file; it is not changed.")
+@click.option("--keep-raw", is_flag=True, help="Keep the download and the unpacked files.")
 @click.option("--force", is_flag=True, help="Prepare again, even if the data are already prepared.")
 @click.option("--skip-verification", is_flag=True, help="Accept data that differ from the published data.")
 @click.option("--verify", is_flag=True, help="Verify the files of prepared data against their hashes.")
-@click.option("--list", "listing", is_flag=True, help="List what is prepared.")
+@click.option("--list", "listing", is_flag=True, help="List prepared data.")
 @data_option
 @edition_option
 @json_option

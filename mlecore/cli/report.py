@@ -56,7 +56,7 @@ def command(
 
     GROUPS are names of groups or paths of their folders (or of a run). Runs with the same agent, options and model form
     one setup. Rates are means over seeds, ± one standard error, over all planned runs; incomplete seeds are left out
-    unless --pad-missing is given. If conditions within a setup differ (time limit, hardware, data, versions ...), no
+    unless --pad-missing is given. If conditions differ within a setup (time limit, hardware, data, versions ...), no
     average is reported without --mix, and the exit code is 2. See docs/reports.md.
     """
     if as_json and form:
@@ -95,7 +95,7 @@ def _chosen(split: str | None, competitions: tuple[str, ...]) -> tuple[str, ...]
         return competitions
     split = "low" if split == "lite" else split
     if split not in (*SPLITS, "all"):
-        raise UsageError(f"there is no split {split!r}; there are: lite, {', '.join(SPLITS)}, all")
+        raise UsageError(f"unknown split {split!r}; available: lite, {', '.join(SPLITS)}, all")
     return tuple(dict.fromkeys((*split_ids(split), *competitions)))
 
 

@@ -72,7 +72,7 @@ SECTIONS = {  # of the help: title -> its first option
     is_flag=False,
     flag_value="description",
     type=click.Choice(["description", "full"]),
-    help="Hide from agents which competition they work on: no title, no id, another description; `full` also renames"
+    help="Hide from agents which competition they work on: no title, no id, a neutral description; `full` also renames"
     " files, columns, categories and ids of tables. [without a value: description]",
 )
 @data_option
@@ -90,7 +90,7 @@ SECTIONS = {  # of the help: title -> its first option
     help="Network access for runs. [default: none, or only the gateway to the model]",
 )
 @click.option("--allow", multiple=True, metavar="HOST", help="Host that runs may reach through the relay; repeatable.")
-@click.option("--mcp", multiple=True, metavar="NAME=URL", help="MCP server for agents that take them; repeatable.")
+@click.option("--mcp", multiple=True, metavar="NAME=URL", help="MCP server for agents that support them; repeatable.")
 @click.option(
     "--mcp-header",
     multiple=True,
@@ -110,7 +110,7 @@ SECTIONS = {  # of the help: title -> its first option
     "--price",
     multiple=True,
     metavar="MODEL=IN,OUT|TOOL=USE",
-    help="US dollars per million tokens in and out, or per use of a tool of the provider (web_search=0.01), if"
+    help="US dollars per million tokens in and out, or per use of a provider tool (web_search=0.01), if"
     " genai-prices knows none; repeatable.",
 )
 @click.option(
@@ -177,7 +177,7 @@ def command(
     dry_run: bool,
     **flags: Any,
 ) -> None:
-    """Let agents work on competitions in sandboxes, then grade their submissions.
+    """Run agents on competitions in sandboxes, then grade their submissions.
 
     Creates a group of runs, one for each agent, competition and seed, in the folder given by --runs. Ctrl-C stops this
     command, but not the runs: `mlecore runs resume GROUP`, or the same command with --group, continues the group.
@@ -272,7 +272,7 @@ def conclude(done: Done, runs: Path) -> int:
     name, outcome = done.group.name, done.outcome
     folder = in_folder(runs)
     counts = ", ".join(f"{number} {state}" for state, number in sorted(outcome.counts.items()) if number)
-    click.echo(f"{name}: {counts or 'nothing is graded yet'}", err=True)
+    click.echo(f"{name}: {counts or 'no grades yet'}", err=True)
     for words in outcome.unfinished:  # each was said in full when it happened
         echo(f"  {words.splitlines()[0]}", err=True)
     if outcome.interrupted:

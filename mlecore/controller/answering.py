@@ -45,7 +45,7 @@ def answer_requests(asked: Mapping[str, requests.Request], group: Group, roster:
 def _retry(group: Group, planned: PlannedRun, roster: Roster, force: bool) -> str:
     """Why it cannot be retried; empty if it is being done, or will be.
 
-    ``force``: also if it has a result, unless it is being graded or detectors are at work: they write into its folder.
+    ``force``: also if it has a result, unless it is being graded or detectors are active: they write into its folder.
     """
     active = roster.active.get(planned.name)
     if active and (active.phase == "closing" or (force and active.phase == "grading")):

@@ -227,14 +227,14 @@ def _create(runs: Path, name: str | None, plan: Plan, data: tuple[str, ...], exp
     try:
         return create_group(runs, name, plan, data, tuple(inputs.use for inputs in experiment.inputs.values()))
     except OSError as error:
-        raise DataError(f"no group can be made in {runs}: {error}", fix="Name another folder: --runs DIR") from error
+        raise DataError(f"no group can be created in {runs}: {error}", fix="Name another folder: --runs DIR") from error
 
 
 def existing(runs: Path, name: str | None, plan: Plan | None) -> Group | None:
     """The group to resume, if there is one. Raises UsageError for another plan than its own."""
     if name is None:
         if plan is None:
-            raise UsageError("neither a plan nor a group is given")
+            raise UsageError("give a plan or a group")
         return None
     folder = validation.path(runs / name, "a group")
     if plan is not None and not is_group(folder):

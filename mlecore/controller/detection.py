@@ -1,4 +1,4 @@
-"""Detectors at work beside the controller: each run is judged once it is graded; a slow or failing one delays no run.
+"""Detectors running beside the controller: each run is judged once it is graded; a slow or failing one delays no run.
 
 What they find lies in the runs' folders. A group that is resumed has the runs judged for which it is missing, so that a
 controller that was killed leaves none out.

@@ -198,7 +198,7 @@ def _not_prepared(ids: Sequence[str], wanted: Sequence[str], flags: str) -> NotP
     command = f"mlecore prepare {f'--split {whole}' if whole else ' '.join(ids)}{flags}"
     return NotPrepared(
         f"the data of {len(ids)} of {len(wanted)} competitions are not prepared: {some}",
-        fix=f"Prepare them: {command} (or use made-up data: --synthetic)",
+        fix=f"Prepare them: {command} (or use synthetic data: --synthetic)",
     )
 
 
@@ -228,7 +228,7 @@ def _load_agent(planned: PlannedAgent, plan: Plan) -> LoadedAgent:
     recipe = loaded.call("recipe", options=options) if loaded.implements("recipe") else Recipe()
     needs, limits = agent.needs, plan.limits_of(planned)
     if needs.model and not planned.model:
-        raise UsageError(f"agent {planned.name} works with a model, and none is named", fix="Name one: --model NAME")
+        raise UsageError(f"agent {planned.name} needs a model, and none is given", fix="Name one: --model NAME")
     if needs.gpus > limits.gpus:
         raise UsageError(
             f"agent {planned.name} needs {needs.gpus} GPUs a run, and the plan gives it {limits.gpus}",
@@ -237,7 +237,7 @@ def _load_agent(planned: PlannedAgent, plan: Plan) -> LoadedAgent:
     if limits.mcp and not agent.takes_mcp:
         raise UsageError(
             f"agent {planned.name} takes no MCP servers, and the plan names {', '.join(limits.mcp)}",
-            fix="Leave them out (--mcp), or run this agent in a plan of its own.",
+            fix="Leave them out (--mcp), or run this agent in a separate plan.",
         )
     require_network(planned.name, needs.network, limits.network)
     return LoadedAgent(
@@ -256,7 +256,7 @@ def require_network(agent: str, wanted: Network, given: Network) -> None:
     how = (
         "--network gives it an open one" if wanted == "open" else "--model and --endpoint give it a relay to its model"
     )
-    raise UsageError(f"agent {agent} needs the network ({wanted}), and its runs have {given}", fix=how)
+    raise UsageError(f"agent {agent} needs the network ({wanted}), but its runs have {given}", fix=how)
 
 
 def read_inputs(id: str, plan: Plan, data: Sequence[str | Path], say: Say) -> Inputs:

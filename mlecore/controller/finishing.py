@@ -77,7 +77,7 @@ class Finishing:
         return record
 
     def _restore_names(self, record: RunRecord) -> None:
-        """What was handed in under other names gets the competition's: all that follows knows only these. Repeatable.
+        """What was submitted under other names gets the competition's: all that follows knows only these. Repeatable.
 
         The file as the agent wrote it stays in the attempt's folder.
         """

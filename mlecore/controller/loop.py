@@ -249,7 +249,7 @@ class Controller:
                 await self.tasks.sleep(self.timing.step_delay * 5)
             except Exception as error:
                 jobs = {}
-                self.reporter.say(f"backend {name} cannot say which jobs it has: {explain(error)}; going on")
+                self.reporter.say(f"backend {name} cannot list its jobs: {explain(error)}; continuing")
         self._finding_jobs = False
         for planned, number, handle in owners(self.group, jobs, only):
             self.roster.claim(planned, number, handle)

@@ -61,7 +61,7 @@ class Polling:
     def _answered(self, failure: str = "") -> None:
         self._asking, self._last = False, time.monotonic()
         if failure and not self._unreachable:
-            self._reporter.say(f"backend {self._name} does not answer: {failure}; its runs go on, asking again")
+            self._reporter.say(f"backend {self._name} does not answer: {failure}; its runs continue, asking again")
             self._reporter.note("backend unreachable", why=failure)
         elif self._unreachable and not failure:
             self._reporter.say(f"backend {self._name} answers again")

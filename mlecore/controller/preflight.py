@@ -49,7 +49,7 @@ def preflight(
             if resources.model is not None and not named:
                 raise UsageError(
                     f"agent {loaded_agent.use.name} asks for {name}, but runs with a gateway get only named keys",
-                    fix=f"Give it to them anyway: --secret {name}",
+                    fix=f"To pass it to them anyway: --secret {name}",
                 )
             if not named and name not in loaded_agent.agent.secrets:
                 raise UsageError(
@@ -90,7 +90,7 @@ def _check_access(access: ModelAccess) -> None:
         )
     if not access.models and not access.any_model:
         raise UsageError(
-            f"no model is named that may be called at {access.endpoint}", fix="Name it (--model), or give --any-model."
+            f"no model is given that may be called at {access.endpoint}", fix="Name it (--model), or give --any-model."
         )
     if any(Budget.parse(text).unit == "usd" for text in access.budgets):
         prices = Prices(

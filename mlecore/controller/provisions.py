@@ -82,7 +82,7 @@ class Provisions:
         for label, agent in self._experiment.agents.items():
             digest = agent.recipe.digest()
             log = self._logs / f"{digest[:16]}.log"
-            doing = f"installing what it needs; the log: {log}"
+            doing = f"installing its packages; log: {log}"
             by_recipe.setdefault(digest, Provision(f"agent {label}", doing, partial(self._build, agent.recipe, log)))
         return {label: by_recipe[agent.recipe.digest()] for label, agent in self._experiment.agents.items()}
 

@@ -17,7 +17,7 @@ Line = OrderedDict[str, "RunRecord | PlannedRun"]  # by the run's name
 class Backlog:
     """Runs that have not begun. Seeds of one agent on one competition are in one queue, as they are alike.
 
-    The agent with the fewest runs at work is served first; of its competitions the one that is expected to take
+    The agent with the fewest active runs is served first; of its competitions the one that is expected to take
     longest: as long as its runs before took, or the whole time limit while none has ended; then that with more data.
     """
 

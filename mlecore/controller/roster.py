@@ -189,7 +189,7 @@ class Roster:
         taken = None if run else self.backlog.take(planned)
         waiting = self.backlog.record(taken) if taken else None
         if waiting and all(attempt.number < number for attempt in waiting.attempts):
-            self._reporter.say(f"{planned.name}: the backend has its job {handle.name} already: taking it over")
+            self._reporter.say(f"{planned.name}: the backend already has its job {handle.name}: taking it over")
             attempt = Attempt(number=number, job=handle.name)
             self.start(evolve(waiting, attempts=(*waiting.attempts, attempt), state="starting"))
             return

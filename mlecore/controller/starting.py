@@ -142,7 +142,7 @@ class Starting:
         try:
             record = collect.take_finished_submission(record, submission)
         except (ValueError, FileNotFoundError) as error:
-            raise PluginError(f"agent {record.agent.name}: its finished files cannot be taken: {error}") from None
+            raise PluginError(f"agent {record.agent.name}: its files cannot be copied: {error}") from None
         record = evolve(
             record.with_attempt(job=FINISHED, ended_at=now(), ended="finished"),
             state="collected",

@@ -1,4 +1,4 @@
-"""A group at work, seen from outside: what has ended, what is running, how long it will take. Changes nothing."""
+"""An active group, seen from outside: what has ended, what is running, how long it will take. Changes nothing."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ class Leftover:
 
     path: Path
     bytes: int
-    remove: Callable[[], None]  # raises OSError, and LockHeld if somebody is at work there
+    remove: Callable[[], None]  # raises OSError, and LockHeld if somebody uses it
     why: str = "was left by a command that was killed"
 
 

@@ -62,7 +62,7 @@ def _paths(archive: Path, members: Sequence[zipfile.ZipInfo]) -> list[str]:
             raise DataError(f"{archive}: {info.filename!r} is encrypted; nothing was unpacked")
         path = _safe(archive, info.filename)
         if path in paths:
-            raise DataError(f"{archive} holds {info.filename!r} twice; nothing was unpacked")
+            raise DataError(f"{archive} contains {info.filename!r} twice; nothing was unpacked")
         paths[path] = None
     return list(paths)
 
@@ -81,5 +81,5 @@ def _safe(archive: Path, name: str) -> str:
     parts = [part for part in name.split("/") if part not in ("", ".")]
     foreign = os.name == "nt" and ("\\" in name or ":" in name)
     if not parts or name.startswith("/") or ".." in parts or foreign:
-        raise DataError(f"{archive}: the member {name!r} would leave its folder; nothing was unpacked")
+        raise DataError(f"{archive}: the member {name!r} leads out of the folder; nothing was unpacked")
     return "/".join(parts)

@@ -84,7 +84,7 @@ def fetch_file(
         digest = patience(unreachable=REACH)(_attempt, open, target, arriving, state, progress, room)
     except Unreachable as error:
         raise DataError(
-            f"{target.name} cannot be downloaded: {error}", fix="Is there a network? Try again once there is"
+            f"{target.name} cannot be downloaded: {error}", fix="Try again once the network works"
         ) from None
     except Transient as error:
         come = arriving.stat().st_size if arriving.exists() else 0
@@ -229,10 +229,10 @@ def body(response: Response) -> Body:
         raise Stale("what has arrived is not a part of what the server has now")
     if status in (408, 425, 429) or status >= 500:
         response.close()
-        raise Transient(f"the server answers {status} {response.reason}", after=retry_after(response))
+        raise Transient(f"the server responded with {status} {response.reason}", after=retry_after(response))
     if status not in (200, 206):
         response.close()
-        raise DataError(f"{response.url.partition('?')[0]}: the server answers {status} {response.reason}")
+        raise DataError(f"{response.url.partition('?')[0]}: the server responded with {status} {response.reason}")
     offset = size = None
     if status == 206:
         span, _, whole = response.headers.get("Content-Range", "").removeprefix("bytes ").partition("/")
@@ -294,7 +294,7 @@ def add_sources(facts: Facts, folder: Path, raw: Path, progress: Progress | None
         if target.exists():
             continue
         if not target.resolve().is_relative_to(raw.resolve()):
-            raise DataError(f"{facts.id}: the source {source.path} would leave the raw folder")
+            raise DataError(f"{facts.id}: the source {source.path} would be outside the raw folder")
         target.parent.mkdir(parents=True, exist_ok=True)
         kept = folder / "sources" / Path(source.path).name
         kept.parent.mkdir(exist_ok=True)

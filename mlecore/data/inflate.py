@@ -58,6 +58,6 @@ def _packed(archive: Path, descriptor: int, info: zipfile.ZipInfo) -> Iterator[b
     while offset < end:
         data = os.pread(descriptor, min(_CHUNK, end - offset), offset)
         if not data:
-            raise EOFError("the archive ends here")
+            raise EOFError("the archive is cut off")
         offset += len(data)
         yield data

@@ -135,7 +135,7 @@ def walk(root: Path) -> Iterator[tuple[str, os.stat_result]]:
                 elif stat.S_ISREG(status.st_mode):
                     yield path, status
                 else:
-                    raise DataError(f"{entry.path} is neither a file nor a folder; prepared data may hold no others")
+                    raise DataError(f"{entry.path} is neither a file nor a folder; prepared data contain no others")
 
     for part in PARTS:
         try:

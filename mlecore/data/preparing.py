@@ -83,7 +83,7 @@ def prepare(
 
 def _suits(there: manifest.Manifest, source: Source, competition: Competition) -> bool:
     """Synthetic data are created again for another version of the plugin. Raises UsageError for another seed or size:
-    runs may be at work on those that exist, and could not be graded afterwards."""
+    runs may be active on those that exist, and could not be graded afterwards."""
     if not isinstance(source, Synthetic):
         return True
     if there.plugin_version != competition.plugin.version:
@@ -91,7 +91,7 @@ def _suits(there: manifest.Manifest, source: Source, competition: Competition) -
     if source.seed in (None, there.seed) and source.size in (None, there.size):
         return True
     raise UsageError(
-        f"synthetic data of {competition.id} with seed {there.seed} and size {there.size:g} exist already",
+        f"synthetic data of {competition.id} with seed {there.seed} and size {there.size:g} already exist",
         fix="Runs may use them. To replace them: --force; to keep both: --data with another folder",
     )
 

@@ -52,7 +52,7 @@ def detect(
     wanted = [record for record in members if run in (None, record.name)]
     if not wanted:
         what = group if run is None else f"{group}/{run}"
-        raise UsageError(f"{what}: there is nothing to judge, as no run has left anything yet")
+        raise UsageError(f"{what}: no run has any output to judge yet")
     planned = {
         name: values for name, values in opened.plan.execution.detectors.items() if name in (detectors or [name])
     }

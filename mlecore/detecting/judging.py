@@ -19,7 +19,7 @@ JUDGED = ("collected", "graded")
 
 
 class Dismissed(MlecoreError):
-    """The judges were closed while they were at work: nothing is written of it."""
+    """The judges were closed while they were active: nothing is written of it."""
 
 
 class Judges:
@@ -69,7 +69,7 @@ class Judges:
             try:
                 write_findings(run, each)
             except OSError as error:
-                raise DataError(f"what detectors found in {run.name} cannot be written: {error}") from error
+                raise DataError(f"the findings for {run.name} cannot be written: {error}") from error
         return found
 
 

@@ -64,7 +64,7 @@ def choose(names: Sequence[str], options: GivenOptions) -> tuple[list[ReadyDetec
         if name not in wanted:
             if not names:
                 load("detector", name)  # raises, with what is wrong
-            raise UsageError(f"options are given for the detector {name}, which is not among those that judge")
+            raise UsageError(f"options are given for the detector {name}, which is not selected")
     chosen: list[ReadyDetector] = []
     remarks: list[str] = []
     for name in wanted:

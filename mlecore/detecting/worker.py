@@ -36,9 +36,9 @@ def _detect(request: dict[str, Any], say: Say) -> Any:
         values = plain(found)
         size = len(json.dumps(values, allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:
-        raise PluginError(f"what it found cannot be written as JSON: {error}") from None
+        raise PluginError(f"its findings cannot be written as JSON: {error}") from None
     if size > _LARGEST:
-        raise PluginError(f"it found more than can be written: {size} bytes")
+        raise PluginError(f"its findings are too large: {size} bytes")
     return values
 
 

@@ -1,4 +1,4 @@
-"""What many `prepare` hooks need, so that a competition's module reads like its rules.
+"""Helpers for `prepare` hooks, so that a competition's module reads like its rules.
 
 Raw files are read-only: everything here writes new files, and refuses to overwrite one.
 """

@@ -1,7 +1,7 @@
 """Archives of any kind that Kaggle uses (zip, tar, 7z): what is in them, and members streamed to files.
 
 The kind is recognised by the first bytes, not by the name. No member can leave the folder that it is unpacked to;
-links and devices are refused.
+links and devices are rejected.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def extract(archive: Path, into: Path, names: Mapping[str, str] | None = None) -
     ``names`` says which, and what each becomes: member name to relative path; None: all, under their own names. Those
     of a zip are written in the order of ``names``: file times in the archive's order may reveal the labels. Memory does
     not grow with the archive. Raises DataError when one is missing, damaged, a link or a device, or would be outside
-    of ``into``, or when its file exists already.
+    of ``into``, or when its file already exists.
     """
     into.mkdir(parents=True, exist_ok=True)
     kind = _kind(archive)
@@ -80,7 +80,7 @@ def pack_7z(source: Path, target: Path, names: Mapping[str, str]) -> None:
     """A new 7z archive of files below folder ``source``, old name to new name, in the order of ``names``.
 
     They are stored as they are, for files that are compressed already, such as pictures; their times are not kept.
-    Raises DataError when one is missing, and when the target is there already.
+    Raises DataError if one is missing, or if the target already exists.
     """
     import py7zr
 
@@ -111,7 +111,7 @@ def write_tar(source: Path, target: Path, names: Mapping[str, str], *, compresse
     ``compressed``: with gzip, little and fast. The target's name decides nothing, as a published ``.tar.gz`` is none.
 
     Times, owners and modes are left out, so that the same input gives the same bytes. Raises DataError when
-    one is missing, and when the target exists already.
+    one is missing, and when the target already exists.
     """
     with (
         new_file(target) as file,
@@ -196,7 +196,7 @@ def _save(reader: IO[bytes], into: Path, name: str) -> None:
         with target.open("xb") as writer:
             shutil.copyfileobj(reader, writer, _BLOCK)
     except FileExistsError:
-        raise DataError(f"{target} exists already") from None
+        raise DataError(f"{target} already exists") from None
 
 
 def _ensure_all(archive: Path, there: set[str], names: Mapping[str, str] | None) -> None:
@@ -206,7 +206,7 @@ def _ensure_all(archive: Path, there: set[str], names: Mapping[str, str] | None)
 
 
 def _tar_members(archive: Path, source: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
-    """Its members; one that would make the archive a bomb is refused before it is read."""
+    """Its members; one that would make the archive a bomb is rejected before it is read."""
     total = 0
     for member in source:
         total += member.size

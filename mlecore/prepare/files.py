@@ -19,7 +19,7 @@ _NO_LINKS = {errno.EXDEV, errno.EMLINK, errno.EPERM, errno.EACCES, errno.ENOTSUP
 def link_file(source: Path, target: Path) -> None:
     """``target`` becomes the same file as ``source``; folders are made. Never write to either afterwards.
 
-    Raises DataError when the source is missing or no regular file, and when the target exists already.
+    Raises DataError when the source is missing or no regular file, and when the target already exists.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     _link(str(source), str(target))
@@ -28,7 +28,7 @@ def link_file(source: Path, target: Path) -> None:
 def copy_file(source: Path, target: Path) -> None:
     """A copy with another inode and other times than ``source``, if these would reveal its label; folders are made.
 
-    Raises DataError when the source is missing or no regular file, and when the target exists already.
+    Raises DataError when the source is missing or no regular file, and when the target already exists.
     """
     if not source.is_file():
         raise DataError(f"{source} is {'not a regular file' if source.exists() else 'missing'}")
@@ -36,7 +36,7 @@ def copy_file(source: Path, target: Path) -> None:
     try:
         _copy(str(source), str(target))
     except FileExistsError:
-        raise DataError(f"{target} exists already") from None
+        raise DataError(f"{target} already exists") from None
 
 
 def link_files(source: Path, target: Path, names: Iterable[str] | Mapping[str, str]) -> int:
@@ -89,7 +89,7 @@ def _link(source: str, target: str) -> None:
     except FileNotFoundError:
         raise DataError(f"{source} is missing") from None
     except FileExistsError:
-        raise DataError(f"{target} exists already") from None
+        raise DataError(f"{target} already exists") from None
     except OSError as error:
         if error.errno not in _NO_LINKS:
             raise

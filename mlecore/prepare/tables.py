@@ -98,4 +98,4 @@ def new_file(path: Path) -> IO[bytes]:
     try:
         return path.open("xb")
     except FileExistsError:
-        raise DataError(f"{path} exists already") from None
+        raise DataError(f"{path} already exists") from None

@@ -1,6 +1,6 @@
 """Zip archives: members read as streams, moved from archive to archive without inflating them, and written.
 
-What is written is the same for the same input: fixed time stamps and modes, members in the order given.
+The same input gives the same bytes: fixed time stamps and modes, members in the order given.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def find(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
     if stat.S_IFMT(member.external_attr >> 16) not in (0, stat.S_IFREG):
         raise DataError(f"{archive.filename}: member {name} is a link or a special file")
     if isinstance(archive, _Zip) and name in archive.repeated:
-        raise DataError(f"{archive.filename} holds {name} twice")
+        raise DataError(f"{archive.filename} contains {name} twice")
     return member
 
 
@@ -129,7 +129,7 @@ class ZipWriter:
         try:
             self._zip = zipfile.ZipFile(path, "x", self._compression)
         except FileExistsError:
-            raise DataError(f"{path} exists already") from None
+            raise DataError(f"{path} already exists") from None
 
     def __enter__(self) -> ZipWriter:
         return self

@@ -46,7 +46,7 @@ def plugins(kind: str | None = None) -> list[Plugin]:
     lost = tuple(_in_unknown_groups())
     kinds = dict.fromkeys([*KINDS, *(plugin.kind for plugin in lost)])
     if kind is not None and not (isinstance(kind, str) and kind in kinds):
-        raise UsageError(f"there is no kind of plugin {str(kind)[:60]!r}; there are: {', '.join(kinds)}")
+        raise UsageError(f"unknown kind of plugin {str(kind)[:60]!r}; available: {', '.join(kinds)}")
     known = (plugin for each in KINDS if kind in (None, each) for plugin in _of_kind(each))
     return [*known, *(plugin for plugin in lost if kind in (None, plugin.kind))]
 
@@ -123,7 +123,7 @@ def _in_unknown_groups() -> Iterator[Plugin]:
     for point in _all_entries():
         if point.kind is None:
             near = meant(point.group)
-            hint = f"did you mean {near}?" if near else f"there are: {', '.join(GROUPS)}"
+            hint = f"did you mean {near}?" if near else f"available: {', '.join(GROUPS)}"
             plugin, _ = _described(point, GROUPS[near] if near else _shown(point.group))
             where = f"{point.info}/entry_points.txt"
             yield evolve(plugin, state="broken", reason=f"{where}: unknown group {_shown(point.group)}; {hint}")

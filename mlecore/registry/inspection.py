@@ -147,7 +147,7 @@ def _argument_flaw(node: ast.FunctionDef | ast.AsyncFunctionDef, hook: str, know
         return f"hook {hook}: the argument {node.args.kwonlyargs[0].arg} is keyword-only, so pluggy would not pass it"
     for argument in node.args.args:
         if argument.arg not in known:
-            return f"hook {hook}: unknown argument {argument.arg}; there are: {', '.join(known)}"
+            return f"hook {hook}: unknown argument {argument.arg}; available: {', '.join(known)}"
     return None
 
 

@@ -62,5 +62,5 @@ def _of(group: Path) -> Iterator[Appendix]:
         except (SchemaError, OSError) as error:
             raise DataError(f"{path} cannot be read: {error}", fix="Remove it.") from None
         if not _NAME.fullmatch(found.name) or any(len(row) != len(found.header) for row in found.rows):
-            raise DataError(f"{path} is no table with a plain name", fix="Remove it.")
+            raise DataError(f"{path} has an invalid name, or rows of different lengths", fix="Remove it.")
         yield found

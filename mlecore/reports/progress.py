@@ -29,7 +29,7 @@ class Instant:
 def progress(runs: Sequence[Graded]) -> tuple[Instant, ...]:
     """At six times up to the longest time limit, over all runs; empty if no snapshot has been graded.
 
-    A run that has ended keeps its result: the file that it handed in, which need not be its last snapshot.
+    A run that has ended keeps its result: the file that it submitted, which need not be its last snapshot.
     """
     if not any(item.history for item in runs):
         return ()

@@ -74,13 +74,13 @@ def plan_of(plan: Plan | Mapping[str, Any] | Path | str | None, arguments: Mappi
     With a plan, arguments can only say how it is carried out. Raises UsageError.
     """
     if unknown := [name for name in arguments if name not in Arguments.__annotations__]:
-        raise UsageError(f"there is no argument {unknown[0]!r}; there are: {', '.join(Arguments.__annotations__)}")
+        raise UsageError(f"unknown argument {unknown[0]!r}; available: {', '.join(Arguments.__annotations__)}")
     given = {name: value for name, value in arguments.items() if value is not None}
     if plan is None:
         return make_plan(as_dictionary(given))
     execution = {key.name: given.pop(key.name, None) for key in fields(Execution)}
     if given:
-        raise UsageError(f"a plan says it all: leave out {', '.join(given)}, or change the plan")
+        raise UsageError(f"a plan cannot be combined with {', '.join(given)}", fix="Change the plan instead.")
     if isinstance(plan, Mapping):
         plan = make_plan(plan)
     elif not isinstance(plan, Plan):

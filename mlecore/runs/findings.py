@@ -40,7 +40,7 @@ class Findings:
     findings: tuple[Finding, ...] = ()  # what it saw, clean or not
     not_read: tuple[NotRead, ...] = ()  # what it should have read and did not; such a run is not clean
     usage: Usage | None = None  # of its models
-    settings: Mapping[str, Any] = field(factory=dict)  # what it judged with, beside its options
+    settings: Mapping[str, Any] = field(factory=dict)  # what it judged with, besides its options
     group: str  # digest of the runs that it saw
     digest: str = ""  # SHA-256 of this file, with "" in the place of this one
     extra: Mapping[str, Any] = field(factory=dict, metadata=NOT_IN_FILE)  # what a newer version wrote; kept

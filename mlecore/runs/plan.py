@@ -80,7 +80,7 @@ class PlannedGateway:
     any_model: bool = False  # let calls to others through, too, and list them
     allow: tuple[str, ...] = ()  # "POST /v1/images/*": calls to forward beside those of the model
     server_tools: bool = False  # let the provider run tools (web search, code) and keep conversations
-    budgets: tuple[str, ...] = ()  # "5usd", "2Mtok", "500calls": beyond the first that is used up, calls are refused
+    budgets: tuple[str, ...] = ()  # "5usd", "2Mtok", "500calls": beyond the first that is used up, calls are rejected
     # model -> input, output, cached, cache_write in US dollars per million tokens; tool of the provider -> use, in US
     # dollars each
     prices: Prices = field(factory=dict)

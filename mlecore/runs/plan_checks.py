@@ -23,15 +23,15 @@ def check_plan(plan: Plan) -> Plan:
 
 def _check_runs(plan: Plan) -> None:
     if not plan.agents:
-        raise UsageError("no agent is named", fix="To see them: mlecore plugins list --kind agent")
+        raise UsageError("no agent given", fix="To see them: mlecore plugins list --kind agent")
     if not plan.competitions:
-        raise UsageError("no competition and no split is named", fix="To see them: mlecore competitions list")
+        raise UsageError("no competition or split given", fix="To see them: mlecore competitions list")
     if not plan.seeds:
-        raise UsageError("no seed is named")
+        raise UsageError("no seed given")
     for what, items in (("competition", plan.competitions), ("seed", plan.seeds)):
         twice = [item for item, times in Counter[object](items).items() if times > 1]
         if twice:
-            raise UsageError(f"{what} {twice[0]} is named twice")
+            raise UsageError(f"{what} {twice[0]} is given twice")
 
 
 def _check_numbers(plan: Plan) -> None:
@@ -133,5 +133,5 @@ def _check_models(plan: Plan) -> None:
             raise UsageError(
                 f"gateway.prices: that of {name} is not a price",
                 fix="US dollars per million tokens of a model: {input = 2.5, output = 10}; cached, cache_write if they"
-                " differ. US dollars for each use of a tool of the provider: {use = 0.01}.",
+                " differ. US dollars per use of a provider tool: {use = 0.01}.",
             )

@@ -21,7 +21,7 @@ from mlecore.units import write_duration
 def make_plan(values: Mapping[str, Any]) -> Plan:
     """The plan of a dictionary, with every default filled in. Raises UsageError that names the key."""
     if values.get("format", FORMAT) != FORMAT:
-        raise UsageError(f"it is a plan of another format than {FORMAT}", fix="Update mlecore.")
+        raise UsageError(f"the plan has an unsupported format, expected {FORMAT}", fix="Update mlecore.")
     try:
         plan = structure(Plan, values)
     except SchemaError as error:

@@ -37,7 +37,7 @@ OBFUSCATED: Mapping[Obfuscation, str] = {
 """What was hidden, in words."""
 
 FORMAT = 1
-FINISHED = "finished_submission"  # in the place of a job's name, if an agent handed in finished files
+FINISHED = "finished_submission"  # in the place of a job's name, if an agent submitted finished files
 STATES: tuple[str, ...] = get_args(State)
 ENDS: tuple[str, ...] = get_args(Ended)
 SETTLED = ("graded", "cancelled", "failed")  # final states
@@ -118,13 +118,13 @@ class Replaced:
 
 @frozen(kw_only=True)
 class Collected:
-    """What came out of the sandbox, and what was refused."""
+    """What came out of the sandbox, and what was rejected."""
 
     files: int = 0  # how many
     bytes: int = 0  # in all
     refused: tuple[str, ...] = ()  # "path: why"
     complete: bool = True  # false: a limit cut it
-    candidate: str | None = None  # which file was handed in, relative to the sandbox's home
+    candidate: str | None = None  # which file was submitted, relative to the sandbox's home
     snapshots: int = 0  # copies of the submission over time
     code_snapshots: int = 0  # of these, the ones with the code as it was then
     # "path: name": files with the value of a variable that the run or its gateway was given. It was masked, but in
@@ -273,7 +273,7 @@ class RunRecord(RunSummary):
 
     @property
     def submission(self) -> Path | None:
-        """The file that was handed in, where there is one."""
+        """The file that was submitted, where there is one."""
         path = self.folder / "submission" / "submission.csv"
         if not (self.collected and self.collected.candidate):
             return None

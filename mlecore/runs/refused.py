@@ -37,9 +37,9 @@ def relay_refusals(log: Path) -> dict[str, int]:
 
 
 def refusal_words(refused: Mapping[str, int]) -> str:
-    """In one line; empty if nothing was refused."""
+    """In one line; empty if nothing was rejected."""
     if not refused:
         return ""
     total = sum(refused.values())
     hosts = ", ".join(list(refused)[:3]) + (" ..." if len(refused) > 3 else "")
-    return f"the relay refused {total} connection{'' if total == 1 else 's'} ({hosts})"
+    return f"the relay rejected {total} connection{'' if total == 1 else 's'} ({hosts})"

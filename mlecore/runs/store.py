@@ -110,7 +110,7 @@ def create_group(
                     raise
             if name is not None:
                 raise UsageError(
-                    f"the group {name} exists already in {runs}",
+                    f"the group {name} already exists in {runs}",
                     fix=f"Use another name, or: mlecore runs resume {name}",
                 )
     except BaseException:
@@ -161,7 +161,7 @@ def require_group(group: Group) -> None:
     except SchemaError as error:
         raise OSError(errno.EIO, error.message, str(group.folder)) from None
     if not isinstance(there, dict) or there.get("uid") != group.info.uid:
-        raise OSError(errno.ESTALE, f"another folder lies where the group {group.info.uid} was", str(group.folder))
+        raise OSError(errno.ESTALE, f"another folder has replaced the group {group.info.uid}", str(group.folder))
 
 
 def read_record(folder: Path) -> RunRecord:

@@ -1,7 +1,7 @@
 """The system calls that a sandbox may not make: a filter in the kernel's BPF, for bubblewrap's ``--seccomp``.
 
 The measure is Docker's default profile for containers without capabilities. Where that lists what is allowed, this
-lists what is refused, so that a new program needs no new profile; calls younger than the list are unknown to it and
+lists what is rejected, so that a new program needs no new profile; calls younger than the list are unknown to it and
 get ENOSYS, as if the kernel were older. Beyond Docker's: a job may not touch its first process, which keeps its time,
 may open sockets only of families that a network namespace keeps apart, and may not allocate memory that is counted as
 nobody's.

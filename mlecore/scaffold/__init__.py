@@ -82,7 +82,7 @@ def write(package: Names, into: Path) -> Path:
     """Write the package into a new folder below ``into``; returns that. Raises UsageError if it exists."""
     folder = into / package.distribution
     if folder.exists() or folder.is_symlink():
-        raise UsageError(f"{folder} exists already; nothing was written", fix="Remove it, or name another --into.")
+        raise UsageError(f"{folder} already exists; nothing was written", fix="Remove it, or name another --into.")
     values = _values(package)
     for source in ("common", package.kind, f"{package.kind}-{package.example}"):
         templates = Path(__file__).parent / source

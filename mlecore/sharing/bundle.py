@@ -76,7 +76,7 @@ def export_group(folder: Path, to: Path, *, logs: bool = False) -> Bundle:
     Raises UsageError if ``to`` exists, DataError if a file holds a key, or is not what it should be.
     """
     if os.path.lexists(to):
-        raise UsageError(f"{to} exists already", fix="Name another folder or file: --to")
+        raise UsageError(f"{to} already exists", fix="Name another folder or file: --to")
     group = open_group(folder)
     records = [record for record in load_group(folder) if (record.folder / RECORD).is_file()]
     keys = _keys(os.environ)
@@ -246,7 +246,7 @@ def _without_keys(path: str, chunks: Iterable[bytes], look: Search) -> Iterator[
         seen = tail + chunk
         for _, _, name in look.in_bytes(seen):
             raise DataError(
-                f"{path} holds the value of {name}, so it cannot go into a bundle",
+                f"{path} contains the value of {name}, so it cannot be exported",
                 fix="Remove it from the file; or, if the file is a log, export without --logs.",
             )
         tail = seen[max(0, len(seen) - look.longest + 1) :] if look else b""
@@ -344,7 +344,7 @@ class OpenBundle:
         if self._archive:
             return self._archive.open(name)
         if not _is_regular(self.path / name):
-            raise DataError(f"{name} is missing, or no regular file")
+            raise DataError(f"{name} is missing, or is not a regular file")
         return (self.path / name).open("rb")
 
 
@@ -356,7 +356,7 @@ def read_bundle(source: OpenBundle) -> Bundle:
         if head["format"] != FORMAT:
             raise UsageError(f"{source.path} has the format {head['format']}", fix="Update mlecore.")
         if hashlib.sha256(listed).hexdigest() != head["files_sha256"]:
-            raise DataError(f"{FILES} is not the list that {HEAD} was made with")
+            raise DataError(f"{FILES} is not the list that {HEAD} was created with")
         entries = tuple(_entry(line) for line in listed.decode().splitlines())
         if len({entry.path for entry in entries}) != len(entries):
             raise ValueError("a file is listed twice")

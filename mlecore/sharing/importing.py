@@ -24,7 +24,7 @@ def import_runs(
     imported: Imported | None = manager.hook.import_runs(source=source, runs=runs, agent=agent, name=name)
     if imported is None:
         raise UsageError(
-            f"{source} holds no results that can be imported" + "".join(f"\n{error.message}" for error in errors),
+            f"{source} contains no results that can be imported" + "".join(f"\n{error.message}" for error in errors),
             fix="Give a run group of MLE-bench (it has metadata.json). Logs of inspect need mle-ext-inspect, jobs of"
             " harbor need mle-ext-harbor.",
         )

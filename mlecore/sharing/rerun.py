@@ -16,9 +16,9 @@ def compare(theirs: Path, own: Path) -> Comparison:
     or if both are the same group; DataError if the own one was changed."""
     group = open_group(own)
     if group.info.uid == open_group(theirs).info.uid:
-        raise UsageError(f"{own} is the group of the bundle itself", fix="Name the group in which you ran it again.")
+        raise UsageError(f"{own} is the group of the bundle itself", fix="Name the group of the repeated runs.")
     if wrong := verify_group(own).wrong:
-        raise DataError(f"{own} is not as it was written: {wrong[0]}")
+        raise DataError(f"{own} was changed: {wrong[0]}")
     first, again = _graded(theirs), _graded(own)
     pairs = [(first[key], again[key]) for key in first if key in again]
     if not pairs:

@@ -61,7 +61,7 @@ def add_signature(
     signature = ssh_signatures.sign(content, key)
     stem = f"{SIGNATURES}/{role.replace(' ', '-')}-{hashlib.sha256(signature).hexdigest()[:16]}.json"
     if stem in taken:
-        raise UsageError(f"{path} has this signature already")
+        raise UsageError(f"{path} already has this signature")
     pair = {stem: content, f"{stem}.sig": signature}
     if path.is_dir():
         files.make_folder(path / SIGNATURES, below=path)

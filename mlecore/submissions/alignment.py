@@ -50,7 +50,7 @@ def read_answers(path: Path, columns: Sequence[str] = (), *, verbatim: Sequence[
 def columns_of(submission: Table, columns: Sequence[str], *, only: bool = False, may: Sequence[str] = ()) -> DataFrame:
     """The submission's table, with its rows as in the file; refused if it lacks one of ``columns``.
 
-    ``only``: other columns are refused too, except those in ``may``. Their order is free.
+    ``only``: other columns are rejected too, except those in ``may``. Their order is free.
     """
     frame = submission.frame()
     found = list(frame.columns)
@@ -91,7 +91,7 @@ def same_count(predictions: DataFrame, truth: DataFrame, on: str | None = None) 
         absent = _absent(truth[on], predictions[on])
         extra = _absent(predictions[on], truth[on])
         twice = list(dict.fromkeys(predictions[on][predictions[on].duplicated()])) if truth[on].is_unique else []
-        parts = (("missing", _in_order(absent)), ("not asked for", extra), ("repeated", twice))
+        parts = (("missing", _in_order(absent)), ("unexpected", extra), ("repeated", twice))
         which = "".join(f"; {what}: {listed(ids)}" for what, ids in parts if ids)
     raise InvalidSubmission(f"the submission has {counted(len(predictions), 'row')}; expected {len(truth):,}{which}")
 
@@ -114,7 +114,7 @@ def known_ids(predictions: DataFrame, truth: DataFrame, on: str) -> None:
     """Refuses an id that the answers lack."""
     if unknown := _absent(predictions[on], truth[on]):
         hint = _other_type(predictions, truth, on)
-        raise InvalidSubmission(f"{counted(len(unknown), on)} not asked for: {listed(unknown)}{hint}")
+        raise InvalidSubmission(f"{counted(len(unknown), f'unexpected {on}')}: {listed(unknown)}{hint}")
 
 
 def sorted_alike(frame: DataFrame, answers: DataFrame, on: str, *, compare: bool = True) -> tuple[DataFrame, DataFrame]:

@@ -54,8 +54,8 @@ def _id_warnings(format: Format, ids: Series, asked: Series, submission: Table, 
     known = set(asked.drop_duplicates().tolist())
     if unknown := [value for value in ids.drop_duplicates().tolist() if value not in known]:
         said.append(
-            f"{counted(len(unknown), format.id or 'id')} the sample lacks, such as {shown(unknown[0])}: ids are not "
-            "compared, so those rows are paired with whatever is in their place"
+            f"{counted(len(unknown), format.id or 'id')} missing from the sample, such as {shown(unknown[0])}: ids are "
+            "not compared, so these rows are matched by position"
         )
     elif format.order == "sample":
         pairs = zip(ids.tolist(), asked.tolist(), strict=False)

@@ -67,7 +67,7 @@ Pixels = Annotated[int | Sequence[str], Written(_read_pixels, "their number, or 
 
 @frozen(kw_only=True)
 class Column:
-    """What one column must hold; ``mlecore.submissions.values`` has an exact function for each type.
+    """The requirements on one column; ``mlecore.submissions.values`` has an exact function for each type.
 
     - number: from ``low`` to ``high``; ``missing`` cells and ``infinite`` values only where allowed; ``from_text``:
       also what only Python's ``float`` reads (``1_0``), as scikit-learn does
@@ -78,7 +78,7 @@ class Column:
     - mask: run-length masks; ``missing`` cells, where allowed, are empty ones (``mlecore.submissions.masks``);
       ``pixels``: how many a picture has, or the names of the answers' columns whose product that is. If the sample
       lacks these, the check cannot see whether runs overlap within the picture; ``exact``: counts of one and three
-      numbers, which the published graders take, and runs beyond the picture are refused
+      numbers, which the published graders take, and runs beyond the picture are rejected
     - records: a list in each cell, of records of as many words as ``record`` names, each a ``text``, a ``number`` (what
       Python's ``float`` takes) or an ``integer`` (that with its fraction cut off). Words are separated by white space,
       where ``single`` by exactly one blank; ``missing`` and ``blank`` (nothing but white space) cells, where allowed,
@@ -104,7 +104,7 @@ class Column:
         for attribute in fields(type(self)):
             unused = attribute.name != "type" and attribute.name not in _APPLY[self.type]
             if unused and getattr(self, attribute.name) != attribute.default:
-                raise PluginError(f"{attribute.name} has no meaning for a column of type {self.type!r}")
+                raise PluginError(f"{attribute.name} cannot be used for a column of type {self.type!r}")
         if not self.low <= self.high:  # also where one is no number
             raise PluginError(f"low = {self.low} is not below high = {self.high}: no number fits")
         if self.type == "mask" and not self.pixels:
@@ -172,7 +172,7 @@ _APPLY: Mapping[str, frozenset[str]] = {
 
 @frozen(kw_only=True)
 class Format:
-    """What a well-formed submission looks like, as far as one table can say it."""
+    """The format of a well-formed submission, as far as one table can describe it."""
 
     columns: Mapping[str, Column] = field(factory=dict)  # by name; "*": every other column of the answers
     id: str | None = None  # the column that names the rows
@@ -194,9 +194,9 @@ class Format:
         if (self.sum_to_one is not None or self.rescale) and not numbers:
             raise PluginError("sum_to_one or rescale needs columns of numbers")
         if "*" in self.columns and self.columns["*"].verbatim:
-            raise PluginError('verbatim needs a column\'s name, not "*"')
+            raise PluginError('verbatim needs the name of a column, not "*"')
         if self.rescale and (self.sum_to_one is not None or any(column.low < 0 for column in numbers)):
-            raise PluginError("rescale needs numbers with low = 0 or above, and excludes sum_to_one")
+            raise PluginError("rescale needs numbers with low = 0 or above, and cannot be combined with sum_to_one")
 
     @classmethod
     def parse(cls, table: Mapping[str, Any]) -> Format:

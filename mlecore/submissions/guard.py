@@ -95,7 +95,7 @@ def _scan(path: Path, file: FileIO, limit: int) -> tuple[int, bool]:
             if kind := _format(start, chunk):
                 raise InvalidSubmission(f"{path.name} is {kind}; expected a CSV file")
             hint = "; is it UTF-16? UTF-8 is expected" if done == 0 and nul < 4 else ""
-            raise InvalidSubmission(f"{path.name} holds a NUL byte at offset {done + nul:,}{hint}")
+            raise InvalidSubmission(f"{path.name} contains a NUL byte at offset {done + nul:,}{hint}")
         try:
             decoder.decode(chunk)
         except UnicodeDecodeError as error:

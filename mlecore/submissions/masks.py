@@ -38,7 +38,7 @@ def decode_masks(
     what Python's ``int`` does not take, starts that descend, starts or lengths below 1, a run over a pixel that is set
     already (beyond the picture it may be), an odd count of numbers. Two odd counts pass, as in the published graders:
     one number above 0 is an empty mask, ``a b c`` is ``a b c b``. What lies beyond the picture is cut off. ``exact``:
-    such counts, and pixels beyond the picture, are refused too.
+    such counts, and pixels beyond the picture, are rejected too.
 
     Raises InvalidSubmission that names the first bad row by ``frame``.
     """
@@ -64,7 +64,7 @@ def _decode(cell: str, size: int | None, exact: bool) -> Runs:
         raise ValueError("starts and lengths of a mask must be 1 or more")
     if len(starts) != len(lengths):
         if exact or len(starts) > 2:
-            raise ValueError("a mask must be pairs of start and length, and this is an odd count of numbers")
+            raise ValueError("a mask must be pairs of start and length, and this is an odd number of numbers")
         starts, lengths = (starts, lengths.repeat(2)) if len(starts) == 2 else (lengths, lengths)
     begin = np.minimum(starts - 1, _FAR)
     end = begin + np.minimum(lengths, _FAR)

@@ -21,7 +21,7 @@ _LINES = bytes.maketrans(b"\r\v\f", b"\nxx")  # for bytes.split, which would tak
 
 
 class Table:
-    """One CSV file, read as pandas 2 reads it. No plugin reads a submission in another way."""
+    """One CSV file, read as pandas 2 reads it. No plugin reads a submission in any other way."""
 
     def __init__(self, path: Path | str) -> None:
         self.path = validation.path(path, "a table")

@@ -1,4 +1,4 @@
-"""Columns of a submission as arrays: numbers, whole-number labels, integers, texts. What does not fit is refused.
+"""Columns of a submission as arrays: numbers, whole-number labels, integers, texts. What does not fit is rejected.
 
 What counts as a number depends on how pandas types the whole column: ``True``/``False`` are 1/0 where
 the column holds nothing else, and one word makes the whole column text.
@@ -35,7 +35,7 @@ def numbers(
 
     ``low`` and ``high`` are included. ``missing`` lets NaN through (whatever the range), ``infinite``
     infinities that the range allows. ``from_text`` also takes a column that pandas reads as text if Python's ``float``
-    reads every cell (``1_0``), as scikit-learn does with columns of objects; else a single text cell is refused.
+    reads every cell (``1_0``), as scikit-learn does with columns of objects; else a single text cell is rejected.
     """
     import numpy as np
 
@@ -116,7 +116,7 @@ def integers(frame: DataFrame, column: str) -> NDArray[np.int64]:
 
 
 def texts(frame: DataFrame, column: str, *, missing: str | None = None, choices: Sequence[str] = ()) -> list[str]:
-    """The column's cells as text; a missing one becomes ``missing``, or is refused if that is None.
+    """The column's cells as text; a missing one becomes ``missing``, or is rejected if that is None.
 
     Refused: texts other than the ``choices``, if there are any; a column that pandas reads as numbers or booleans,
     blanks among them or not. One without any value is all missing.

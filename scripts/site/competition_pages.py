@@ -1,9 +1,12 @@
-"""A competition's page on the documentation site: what an agent faces, what earns a medal, and what to distrust."""
+"""A competition's page on the documentation site: what an agent sees, what earns a medal, and what to distrust."""
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from html import escape
+from pathlib import Path
 from typing import Literal
 
 from build import data
@@ -13,6 +16,7 @@ from mlecore.facts import Edition, Facts
 from mlecore.grading.medals import thresholds_for
 from mlecore.submissions.format import Column
 
+EXAMPLES = Path(__file__).parent / "examples"  # written by examples.py
 SPLITS = {"low": "low (MLE-bench Lite)", "medium": "medium", "high": "high", "dev": "development"}
 COMPARABILITY = {
     "same": "Human scores compare at least as well as in v1.",
@@ -31,7 +35,8 @@ def competition_page(facts: Facts) -> str:
     """The page, in Markdown."""
     title = f"---\ntitle: {facts.title!r}\n---\n\n# {facts.title}"
     summary = (package(facts) / "README.md").read_text(encoding="utf-8").partition("\n")[2].strip()
-    return "\n\n".join([title, summary, _overview(facts), _commands(facts), *_sections(facts)]) + "\n"
+    parts = [title, summary, _overview(facts), _commands(facts), _example(facts.id), *_sections(facts)]
+    return "\n\n".join(parts) + "\n"
 
 
 def _overview(facts: Facts) -> str:
@@ -67,6 +72,23 @@ def _commands(facts: Facts) -> str:
     ]
     closed = f"\n\n!!! warning\n    {facts.closed[:1].upper()}{facts.closed[1:]}." if facts.closed else ""
     return "## Commands\n\n```\n" + "\n".join(lines) + f"\n```{closed}"
+
+
+def _example(id: str) -> str:
+    """Pictures or spectrograms, and the first rows of two tables: as HTML, because cells may contain any text."""
+    parts = ["## Example", "A little of what an agent sees, from the synthetic data; the real data look different."]
+    if (EXAMPLES / f"{id}.webp").exists():
+        parts.append(f"![Examples of the public files](../assets/examples/{id}.webp)")
+    for table in json.loads((EXAMPLES / f"{id}.json").read_text(encoding="utf-8"))["tables"]:
+        more = ["..."] if table["more"] > 0 else []
+        rows = [f"<tr>{_cells('td', [*row, *more])}</tr>" for row in table["rows"]]
+        head = f"<thead><tr>{_cells('th', [*table['columns'], *more])}</tr></thead>"
+        parts.append(f"`{table['file']}`\n\n<table>{head}<tbody>{''.join(rows)}</tbody></table>")
+    return "\n\n".join(parts)
+
+
+def _cells(tag: str, texts: Iterable[str]) -> str:
+    return "".join(f"<{tag}>{escape(text)}</{tag}>" for text in texts)
 
 
 def _sections(facts: Facts) -> Iterator[str]:

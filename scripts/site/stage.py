@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
-from competition_pages import competition_page  # noqa: E402
+from competition_pages import EXAMPLES, competition_page  # noqa: E402
 from generate import competitions, distribution, members, project  # noqa: E402
 from links import place, rewritten  # noqa: E402
 
@@ -49,6 +49,8 @@ def pages() -> Iterator[tuple[PurePosixPath, str | Path]]:
     yield PurePosixPath("reference/python.md"), PYTHON + "\n\n".join(f"::: {name}" for name in PUBLIC) + "\n"
     for asset in sorted((ROOT / "scripts" / "site" / "assets").iterdir()):
         yield PurePosixPath("assets", asset.name), asset
+    for picture in sorted(EXAMPLES.glob("*.webp")):
+        yield PurePosixPath("assets", "examples", picture.name), picture
 
 
 def packages() -> list[Path]:

@@ -30,7 +30,7 @@ def test_an_environment_cannot_be_pushed(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("MLECORE_VM_STATE", str(tmp_path / "vm"))
     Vm({}).build(Recipe(files={"/srv/tool": b""}), tmp_path / "log")
     done = CliRunner().invoke(command, ["push", "--registry", "registry.example.com", "--backend", "vm"])
-    assert "not an image that a registry can keep" in str(done.exception)
+    assert "not an image that can be pushed to a registry" in str(done.exception)
 
 
 @pytest.mark.sandbox

@@ -1,4 +1,4 @@
-"""Docs and help texts in plain English: phrases that are always wrong there."""
+"""Docs, help texts and messages in plain English: phrases that are always wrong there."""
 
 from __future__ import annotations
 
@@ -13,8 +13,13 @@ from mlecore.cli import main
 
 ROOT = Path(__file__).parents[2]
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("plugins/*/*/README.md")]
+SOURCES = [path for top in ("mlecore", "plugins/*/*/mle*", "scripts") for path in ROOT.glob(f"{top}/**/*.py")]
+ODD = (
+    r"\bexists? already\b|; there are: |\bexclude each other\b|\b(?:runs?|groups?|controllers?) (?:is |are )?at work\b"
+)
 NOT_PLAIN = re.compile(
     r"\bof ours\b|\bthat (?:is|are) there\b|\bas it stands\b|\bhow (?:it|they) gets? on\b|\bOf one run\b"
+    r"|\bhand(?:s|ed|ing)? in\b|\b(?:is|are) refused\b|\bsays? so, too\b|\bas such\b|\btools of the provider\b|" + ODD
 )
 
 
@@ -35,3 +40,9 @@ def helps(command: click.Command, context: click.Context) -> Iterator[str]:
 def test_help() -> None:
     for text in helps(main, click.Context(main, info_name="mlecore")):
         assert NOT_PLAIN.findall(" ".join(text.split())) == [], text
+
+
+def test_messages() -> None:
+    assert len(SOURCES) > 500
+    odd = [(str(path), found) for path in SOURCES if (found := re.findall(ODD, path.read_text(encoding="utf-8")))]
+    assert odd == []

@@ -49,7 +49,7 @@ def test_the_key_is_missing(check, monkeypatch):
 
 
 def test_no_model_is_named(check):
-    with pytest.raises(UsageError, match="no model is named"):
+    with pytest.raises(UsageError, match="no model is given"):
         check(model=None)
     check(model=None, any_model=True)
 

@@ -1,4 +1,4 @@
-"""An agent that insists on the answers is refused, and is told why."""
+"""An agent that insists on the answers is rejected, and is told why."""
 
 from __future__ import annotations
 

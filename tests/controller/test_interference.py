@@ -1,4 +1,4 @@
-"""What others do to a group at work: users who cancel or stop it, and folders, jobs and records that go or change."""
+"""What others do to an active group: users who cancel or stop it, and folders, jobs and records that go or change."""
 
 from __future__ import annotations
 

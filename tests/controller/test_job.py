@@ -1,4 +1,4 @@
-"""What an agent gets, what a backend gets, and what is refused before anything starts."""
+"""What an agent gets, what a backend gets, and what is rejected before anything starts."""
 
 from __future__ import annotations
 

@@ -108,6 +108,6 @@ def test_a_backend_that_does_not_answer_is_reported_once_each_way(lab):
     lab.ask()
     assert lab.seen == [("a", "running")]
     assert lab.said == [
-        "backend b does not answer: the line is dead; its runs go on, asking again",
+        "backend b does not answer: the line is dead; its runs continue, asking again",
         "backend b answers again",
     ]

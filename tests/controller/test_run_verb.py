@@ -49,12 +49,12 @@ def verb(lab):
         (["-A", "code=soon"], "must be an integer"),
         (["-A", "code"], "expected -A name=value"),
         (["--seeds", "2", "--seed", "3"], "either seeds"),
-        (["--seed", "3", "--seed", "3"], "seed 3 is named twice"),
+        (["--seed", "3", "--seed", "3"], "seed 3 is given twice"),
         (["--memory", "much"], "is not a size"),
         (["--time-limit", "soon"], "is not a duration"),
-        (["--plan", "x.toml"], "leave out agent, competition, backend, backend_options"),
+        (["--plan", "x.toml"], "a plan cannot be combined with agent, competition, backend, backend_options"),
         (["--edition", "v9"], "no edition 'v9'"),
-        (["--split", "nosuch"], "no split"),
+        (["--split", "nosuch"], "unknown split"),
         (["--group", "../x"], "cannot be a group's name"),
         (["--group", "my runs"], "cannot be a group's name"),
         (["--cpus", "-1"], "more than 0"),
@@ -102,7 +102,7 @@ def test_a_group_is_complete_before_it_has_its_name(lab):
     """Of two commands that create one group at once, one does, and the other is told so."""
     with ThreadPoolExecutor(8) as pool:
         tried = list(pool.map(lambda _: create(lab.runs), range(8)))
-    assert sorted(tried) == ["created", *["the group same exists already"] * 7]
+    assert sorted(tried) == ["created", *["the group same already exists"] * 7]
     assert [folder.name for folder in lab.runs.iterdir()] == ["same"]
 
 
@@ -122,7 +122,7 @@ def test_no_prepared_data_names_the_command(verb):
 def test_a_folder_that_takes_no_group_is_named(verb, tmp_path):
     (tmp_path / "file").touch()
     code, output = verb("--runs", str(tmp_path / "file" / "runs"))
-    assert code == 3 and f"no group can be made in {tmp_path}/file/runs" in output and "--runs DIR" in output
+    assert code == 3 and f"no group can be created in {tmp_path}/file/runs" in output and "--runs DIR" in output
 
 
 def test_last_words_may_be_shown(tmp_path):
@@ -151,7 +151,7 @@ def test_each_option_and_model_belongs_to_the_agent_before_it(monkeypatch: pytes
     assert (dict(first.options), first.model) == ({"argv": "true"}, "m")
     assert (dict(second.options), second.model, second.label) == ({"argv": "false"}, None, "command-2")
     for mistake, words in (
-        (["-A", "argv=true", "--agent", "command", "--agent", "baseline"], "-A stands before the first"),
+        (["-A", "argv=true", "--agent", "command", "--agent", "baseline"], "-A comes before the first"),
         (["--agent", "command", "--model", "a", "--model", "b"], "--model is given twice for one agent"),
         (["--agent", "command", "--agent", "baseline", "--model", "a", "--model", "b"], "twice for baseline"),
     ):

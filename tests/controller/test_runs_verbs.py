@@ -1,4 +1,4 @@
-"""`mlecore runs cancel` and `retry` where no controller is at work."""
+"""`mlecore runs cancel` and `retry` where no controller is active."""
 
 from __future__ import annotations
 

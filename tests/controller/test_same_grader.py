@@ -77,13 +77,13 @@ def test_the_plugin_that_the_group_began_with_grades(collected, verb):
     assert verb("runs", "grade", "g")[0] == 0
     assert grade(collected)["began_with"] == "" and grade(collected)["plugin_source"]
     code, output = verb("runs", "grade", "g")
-    assert code == 0 and "no run waits" in output
+    assert code == 0 and "no run is waiting" in output
 
 
 def test_nothing_is_started_to_grade(collected, verb):
     create_group(collected.runs, "new", collected.plan)
     code, output = verb("runs", "grade", "new")
-    assert code == 0 and "no run waits" in output and not (collected.runs / "new" / RUN).exists()
+    assert code == 0 and "no run is waiting" in output and not (collected.runs / "new" / RUN).exists()
 
 
 def test_a_run_that_begins_later_is_the_groups_all_the_same(lab):

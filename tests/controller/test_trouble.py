@@ -275,7 +275,7 @@ def test_a_long_installation_is_reported(lab, monkeypatch):
     assert lab.run().complete
     [words] = [said for said in lab.display.said if "installing" in said]
     log = lab.group.folder / "builds" / f"{experiment.agents['worker'].recipe.digest()[:16]}.log"
-    assert words == f"agent worker: installing what it needs; the log: {log}"
+    assert words == f"agent worker: installing its packages; log: {log}"
 
 
 def test_an_image_that_was_removed_between_two_runs_is_built_again(lab):

@@ -96,7 +96,7 @@ def test_the_next_controller_waits_on(lab: Any, waiting: Path) -> None:
     assert "waiting" in shown and "2 jobs are ahead of it" in shown and "0s in all" in shown
     watched = CliRunner().invoke(main, ["runs", "watch", "g", "--once", "--runs", str(lab.runs)]).output
     assert "1 run waiting: 2 jobs are ahead of it" in watched
-    assert "No controller is at work on it: mlecore runs resume g --runs" in watched
+    assert "No controller is running for it: mlecore runs resume g --runs" in watched
     waiting.unlink()
     assert lab.run().complete
     assert load_group(lab.group.folder)[0].state == "graded"
@@ -126,7 +126,7 @@ def test_a_network_limit_that_nothing_enforces_is_told_once(lab: Any) -> None:
 
 
 def shown(lab: Any) -> list[str]:
-    """What list, show and watch say of the run, while its controller is at work."""
+    """What list, show and watch say of the run, while its controller is active."""
     runs = ["--runs", str(lab.runs)]
     commands = (["list", "g"], ["show", f"g/{NAME}"], ["watch", "g", "--once"])
     return [CliRunner().invoke(main, ["runs", *command, *runs]).output for command in commands]
@@ -149,7 +149,7 @@ def test_a_run_whose_agent_is_being_installed_says_so(lab: Any, monkeypatch: pyt
 
     assert lab.run(slowly).complete
     for output in outputs[0]:
-        assert "agent worker: installing what it needs" in output
+        assert "agent worker: installing its packages" in output
     assert not (lab.group.folder / FILE).exists() and load_group(lab.group.folder)[0].reason == ""
 
 

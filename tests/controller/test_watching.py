@@ -1,4 +1,4 @@
-"""A group at work, seen from outside."""
+"""An active group, seen from outside."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_group_at_work(at_work):
     first, header, states, hint, _, columns, row = result.output.splitlines()
     assert first.startswith("long: 2 runs; time to the end: not known yet, at most ") and "with 1 at once" in first
     assert header.split() == ["AGENT", "PLANNED", "RUNNING"] and states.split() == ["worker", "1", "1"]
-    assert hint == f"No controller is at work on it: mlecore runs resume long --runs {at_work.parent}"
+    assert hint == f"No controller is running for it: mlecore runs resume long --runs {at_work.parent}"
     assert columns.split()[:3] == ["RUNNING", "USED", "LEFT"]
     assert row.startswith("worker--coins--0 ") and row.endswith("working")
 

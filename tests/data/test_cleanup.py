@@ -1,4 +1,4 @@
-"""What a killed command leaves is seen, and removed, and what somebody is at work on is not."""
+"""What a killed command leaves is seen, and removed, and what is in use is not."""
 
 from __future__ import annotations
 

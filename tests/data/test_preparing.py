@@ -90,7 +90,7 @@ def test_what_is_there_is_left_alone(tiny, dirs: DataDirs) -> None:  # type: ign
     tiny.calls.clear()
     assert not prepare(tiny, dirs, Synthetic()).done
     assert tiny.calls == []
-    for other in (Synthetic(seed=6), Synthetic(size=2.0)):  # runs may be at work on them
+    for other in (Synthetic(seed=6), Synthetic(size=2.0)):  # runs may be active on them
         with pytest.raises(UsageError, match="with seed 5 and size 1 exist already"):
             prepare(tiny, dirs, other)
     assert prepare(tiny, dirs, Synthetic(seed=6), force=True).prepared.digest != first.prepared.digest

@@ -65,13 +65,13 @@ def test_an_unknown_file_is_kept_and_both_values_are_shown(
 def test_a_server_that_has_it_no_more(kaggle: Any, raw: Path, tmp_path: Path, make_facts: Make, fault: Any) -> None:
     gone = Source(url="http://localhost:7777/storage/extra.zip", path="extra.zip")
     kaggle.faults["storage"] = [fault(410)]
-    with pytest.raises(DataError, match="answers 410"):
+    with pytest.raises(DataError, match="responded with 410"):
         add_sources(make_facts(sources=(gone,)), tmp_path, raw, None)
 
 
 def test_no_source_leaves_the_raw_folder(kaggle: Any, raw: Path, tmp_path: Path, make_facts: Make) -> None:
     evil = Source(url="http://localhost:7777/storage/extra.zip", path="../evil")
-    with pytest.raises(DataError, match="would leave the raw folder"):
+    with pytest.raises(DataError, match="would be outside the raw folder"):
         add_sources(make_facts(sources=(evil,)), tmp_path, raw, None)
     assert kaggle.requests == []
 

@@ -17,7 +17,7 @@ FRAME.attrs[ID] = "id"
 
 
 def painted(cell: str, size: int) -> np.ndarray:
-    """Decodes pixel by pixel; AssertionError or ValueError for what is refused."""
+    """Decodes pixel by pixel; AssertionError or ValueError for what is rejected."""
     numbers = np.array([int(token) for token in cell.split()], dtype=np.int64)
     starts, lengths = numbers[::2], numbers[1::2]
     assert (np.diff(starts) >= 0).all()
@@ -94,7 +94,7 @@ def test_odd_counts_that_pass():
     [
         ("0", "1 or more"),
         ("-3", "1 or more"),
-        ("1 1 3 1 5", "odd count"),
+        ("1 1 3 1 5", "odd number"),
         ("1.0 2", "whole numbers"),
         ("5 1 3 1", "must ascend"),
         ("1 3 3 1", "overlap"),

@@ -180,7 +180,7 @@ def test_it_overwrites_nothing(tmp_path: Path) -> None:
     made = names("detector", "my-own")
     folder = write(made, tmp_path)
     (folder / "README.md").write_text("mine")
-    with pytest.raises(UsageError, match="exists already; nothing was written"):
+    with pytest.raises(UsageError, match="already exists; nothing was written"):
         write(made, tmp_path)
     assert (folder / "README.md").read_text() == "mine"
 

@@ -43,7 +43,7 @@ def test_a_copy_tells_nothing_of_its_source(raw: Path, tmp_path: Path) -> None:
     assert (tmp_path / "x" / "0.jpg").read_text() == "a.jpg"
     assert not (tmp_path / "x" / "0.jpg").samefile(raw / "a.jpg")
     assert (tmp_path / "x" / "0.jpg").stat().st_mtime > 1
-    with pytest.raises(DataError, match="exists already"):
+    with pytest.raises(DataError, match="already exists"):
         copy_file(raw / "b.jpg", tmp_path / "x" / "0.jpg")
     with pytest.raises(DataError, match=r"d\.jpg is missing"):
         copy_file(raw / "d.jpg", tmp_path / "d.jpg")
@@ -75,7 +75,7 @@ def test_where_links_cannot_be_files_are_copied(
 
 def test_nothing_is_overwritten(raw: Path, tmp_path: Path) -> None:
     (tmp_path / "a.jpg").write_text("mine")
-    with pytest.raises(DataError, match=r"a\.jpg exists already"):
+    with pytest.raises(DataError, match=r"a\.jpg already exists"):
         link_file(raw / "a.jpg", tmp_path / "a.jpg")
     assert (tmp_path / "a.jpg").read_text() == "mine"
 

@@ -37,7 +37,7 @@ def test_json_is_that_of_json_dump(tmp_path: Path, options: dict[str, int]) -> N
     prepare.write_json(value, tmp_path / "new" / "x.json", **options)
     assert (tmp_path / "new" / "x.json").read_text() == json.dumps(value, **options)
     assert json.dumps(prepare.read_json(tmp_path / "new" / "x.json"), **options) == json.dumps(value, **options)
-    with pytest.raises(DataError, match="exists already"):
+    with pytest.raises(DataError, match="already exists"):
         prepare.write_json([], tmp_path / "new" / "x.json")
 
 

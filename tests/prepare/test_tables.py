@@ -119,7 +119,7 @@ def test_pieces_and_float_format(tmp_path: Path) -> None:
 def test_no_file_is_written_through_a_link(tmp_path: Path) -> None:
     (tmp_path / "raw.csv").write_text("raw")
     os.link(tmp_path / "raw.csv", tmp_path / "x.csv")
-    with pytest.raises(DataError, match=r"x\.csv exists already"):
+    with pytest.raises(DataError, match=r"x\.csv already exists"):
         write_csv(frame(1), tmp_path / "x.csv")
     assert (tmp_path / "raw.csv").read_text() == "raw"
 

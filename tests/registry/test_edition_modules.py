@@ -98,7 +98,7 @@ def test_facts_of_an_edition(put: Put) -> None:
     assert (v1.format.ids, v2.format.ids, v2.format.rows) == ("set", "list", "same")
     assert (v1.format.columns["side"].missing, v2.format.columns["side"].missing) == (True, False)
     assert v2.format.columns["mark"].missing  # an empty mask is a prediction
-    with pytest.raises(UsageError, match="no edition 'v3'; there are: v1, v2"):
+    with pytest.raises(UsageError, match="no edition 'v3'; available: v1, v2"):
         competition("coins", "v3")
 
 

@@ -53,7 +53,7 @@ BROKEN = {
     ),
     "an unknown argument": (
         "from mlecore.hookspecs import hookimpl\n@hookimpl\ndef launch(job): ...\n",
-        "hook launch: unknown argument job; there are: task",
+        "hook launch: unknown argument job; available: task",
     ),
     "hookimpl under another name": (
         "import mlecore.hookspecs as specs\n@specs.hookimpl(tryfirst=True)\ndef lunch(task): ...\n",

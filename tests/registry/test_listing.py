@@ -143,7 +143,7 @@ def test_metadata_cannot_write_to_the_terminal(put):
         ("mlecore-agents", "agent", "did you mean mlecore.agents?"),
         ("MLEcore.Agents", "agent", "did you mean mlecore.agents?"),
         ("mle.detectors", "detector", "did you mean mlecore.detectors?"),
-        ("mlecore.zzz", "mlecore.zzz", "unknown group mlecore.zzz; there are: mlecore.competitions, mlecore.agents, "),
+        ("mlecore.zzz", "mlecore.zzz", "unknown group mlecore.zzz; available: mlecore.competitions, mlecore.agents, "),
     ],
 )
 def test_a_misspelled_group_is_listed_with_its_file(put, tmp_path, group, kind, hint):

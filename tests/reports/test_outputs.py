@@ -227,7 +227,7 @@ def test_against_published(two_groups) -> None:
     [
         ([], "say what to report on"),
         (["nothing"], "there is no group 'nothing'"),
-        (["good", "--split", "easy"], "there is no split 'easy'"),
+        (["good", "--split", "easy"], "unknown split 'easy'"),
         (["good", "--json", "--csv"], "give one of --json"),
         (["--grading-reports", "nothing.json"], "there is no grading report nothing.json"),
     ],

@@ -198,7 +198,7 @@ def test_what_a_gateway_cannot_be_given(given, words):
 
 
 def test_a_plan_and_arguments_contradict():
-    with pytest.raises(UsageError, match="leave out agent, seeds, or change the plan"):
+    with pytest.raises(UsageError, match="a plan cannot be combined with agent, seeds"):
         plan_of(parse_plan(PLAN), {"agent": "x", "seeds": 1, "model": None})
     with pytest.raises(UsageError, match="max_parallel must be more than 0"):
         plan_of(parse_plan(PLAN), {"max_parallel": 0})
@@ -240,11 +240,11 @@ def test_missing_parts(change, words):
     ("before", "after", "words"),
     [
         ("seeds = 3", "seeds = 0", "at least 1"),
-        ("seeds = 3", "seeds = [1, 1]", "seed 1 is named twice"),
+        ("seeds = 3", "seeds = [1, 1]", "seed 1 is given twice"),
         ("seeds = 3", 'seeds = "3"', "seeds: expected how many"),
         ("seeds = 3", "seeds = true", "seeds: expected how many"),
         ("seeds = 3", "seeds = [true]", "seeds: expected how many"),
-        ("seeds = 3", "seeds = 3\ncolour = 1", "unknown key colour; there are: format, agents"),
+        ("seeds = 3", "seeds = 3\ncolour = 1", "unknown key colour; available: format, agents"),
         ("cpus = 2", "cpu = 2", r"unknown key limits\.cpu; did you mean cpus\?"),
         ("cpus = 2", 'cpus = "2"', r"limits\.cpus = '2': expected a number"),
         ("cpus = 2", "cpus = nan", "more than 0"),
@@ -260,7 +260,7 @@ def test_missing_parts(change, words):
         ("cpus = 2", "cpus = -1", "more than 0"),
         ('"1h30m"', '"soon"', "not a duration"),
         ('"16GB"', '"big"', "not a size"),
-        ('["a", "b"]', '["a", "a"]', "competition a is named twice"),
+        ('["a", "b"]', '["a", "a"]', "competition a is given twice"),
         ('name = "baseline"', 'name = "x"\nlabel = "other"', "no label twice"),
         ('label = "other"', 'label = "a--b"', "label"),
         ('label = "other"', 'label = "../x"', "label"),
@@ -268,7 +268,7 @@ def test_missing_parts(change, words):
         ("depth = 3", "depth = 1979-05-27", r"agents\[0\]\.options: depth must be"),
         ('name = "baseline"', "", r"agents\[0\]\.name is missing"),
         ("gpus = 1", 'gpus = 1\nnetwork = "some"', r"limits\.network = 'some': expected one of 'none', 'llm', 'open'"),
-        ("seeds = 3", "format = 2", "another format"),
+        ("seeds = 3", "format = 2", "unsupported format"),
         ("seeds = 3", "seeds = ", "Invalid value"),
     ],
 )
@@ -338,7 +338,7 @@ def test_shown():
 
 
 def test_an_unknown_argument_is_named() -> None:
-    with pytest.raises(UsageError, match="there is no argument 'colour'; there are: agent, options"):
+    with pytest.raises(UsageError, match="unknown argument 'colour'; available: agent, options"):
         mlecore.run(agent="x", colour="red")  # type: ignore[call-arg]
 
 

@@ -1,4 +1,4 @@
-"""What a relay refused stands in the record, in words."""
+"""The record lists what a relay rejected, in words."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_refused_connections_are_counted_by_host(log: Path) -> None:
         out.write('not JSON\n[1]\n{"verdict": null}\n')
     refused = relay_refusals(log)
     assert list(refused.items()) == [("files.example.org:443", 2), ("www.example.net:443", 1)]
-    assert refusal_words(refused) == "the relay refused 3 connections (files.example.org:443, www.example.net:443)"
+    assert refusal_words(refused) == "the relay rejected 3 connections (files.example.org:443, www.example.net:443)"
 
 
 def test_a_record_names_a_few_hosts_only(log: Path) -> None:

@@ -108,7 +108,7 @@ def test_a_key_keeps_a_file_out(group: Path, tmp_path: Path, monkeypatch: pytest
     log = next(group.glob("*--*/logs/agent.log"))
     log.write_bytes(b"x" * (2**20 - 5) + b"sk-abcdef123456")  # across two chunks
     export_group(group, tmp_path / "quiet.zip")
-    with pytest.raises(DataError, match=r"logs/agent\.log holds the value of SOME_API_KEY") as caught:
+    with pytest.raises(DataError, match=r"logs/agent\.log contains the value of SOME_API_KEY") as caught:
         export_group(group, tmp_path / "b", logs=True)
     assert "sk-abcdef" not in str(caught.value)
     assert not list(tmp_path.glob("*b*partial")) and not (tmp_path / "b").exists()
@@ -123,7 +123,7 @@ def test_a_run_s_own_secret_keeps_a_file_out(group: Path, tmp_path: Path, monkey
     write_record(record)
     remember(record.folder, ["MY_LLM"], {"MY_LLM": "my-own-0123456789"})
     log.write_text("x my-own-0123456789 y")
-    with pytest.raises(DataError, match=r"logs/agent\.log holds the value of MY_LLM"):
+    with pytest.raises(DataError, match=r"logs/agent\.log contains the value of MY_LLM"):
         export_group(group, tmp_path / "b", logs=True)
     assert record.collected
     write_record(evolve(record, collected=evolve(record.collected, unsearched=("MY_LLM",))))
@@ -135,7 +135,7 @@ def test_a_run_s_own_secret_keeps_a_file_out(group: Path, tmp_path: Path, monkey
 
 
 def test_nothing_is_overwritten(bundle: Path, group: Path) -> None:
-    with pytest.raises(UsageError, match="exists already"):
+    with pytest.raises(UsageError, match="already exists"):
         export_group(group, bundle)
 
 

@@ -35,10 +35,10 @@ def test_ids_in_one_order_pair_without_sorting(table):
         ("id,Y\nb,1\n", "lacks 1 column: 'y' (names must be the same to the letter, unlike 'Y')"),
         ("id,y\n", "has 0 rows; expected 3"),
         ("id,y\nb,1\nc,2\n", "has 2 rows; expected 3"),
-        ("id,y\nb,1\nc,2\nz,3\n", "1 id not asked for: 'z'"),
-        ("id,y\nb,1\nc,2\n,3\n", "1 id not asked for: missing"),
+        ("id,y\nb,1\nc,2\nz,3\n", "1 unexpected id: 'z'"),
+        ("id,y\nb,1\nc,2\n,3\n", "1 unexpected id: missing"),
         ("id,y\nb,1\nc,2\nc,3\n", "lacks 1 id: 'a'"),
-        ("id,y\n1,1\n2,2\n3,3\n", "3 ids not asked for: 1, 2, 3 (expected text, such as 'a')"),
+        ("id,y\n1,1\n2,2\n3,3\n", "3 unexpected ids: 1, 2, 3 (expected text, such as 'a')"),
     ],
 )
 def test_refuses_other_rows(table, text, said):
@@ -90,7 +90,7 @@ def test_places_count_though_ids_are_compared(table):
     truth, predictions = pair(table("id,y\na,5\nb,6\nc,7\n"), ANSWERS, order="sample")
     assert list(truth["id"]) == ["b", "c", "a"]
     assert list(predictions["id"]) == ["a", "b", "c"]
-    with pytest.raises(InvalidSubmission, match="not asked for: 'z'"):
+    with pytest.raises(InvalidSubmission, match="unexpected id: 'z'"):
         pair(table("id,y\na,5\nb,6\nz,7\n"), ANSWERS, order="sample")
 
 
@@ -124,7 +124,7 @@ def test_ids_as_a_set(table):
     known_ids(frame.iloc[:2], ANSWERS, "id")
     with pytest.raises(InvalidSubmission, match="lacks 1 id: 'b'"):
         same_ids(frame.iloc[:2], ANSWERS, "id")
-    with pytest.raises(InvalidSubmission, match="not asked for: 'z'"):
+    with pytest.raises(InvalidSubmission, match="unexpected id: 'z'"):
         known_ids(pd.DataFrame({"id": ["z"]}), ANSWERS, "id")
 
 

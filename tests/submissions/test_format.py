@@ -40,7 +40,7 @@ def form(**keys: object) -> dict:
         ("a,0.5\nb,0.5\nc,0.5\n", "its first line must name the columns"),
         ("id,p\na,0.5\nb,0.5\n", "has 2 rows; expected 3; missing: 'c'"),
         (SAMPLE + "b,0.1\n", "has 4 rows; expected 3; repeated: 'b'"),
-        (SAMPLE + "d,0.1\n", "has 4 rows; expected 3; not asked for: 'd'"),
+        (SAMPLE + "d,0.1\n", "has 4 rows; expected 3; unexpected: 'd'"),
     ],
 )
 def test_what_is_wrong_with_its_shape_is_named(check, text, words):
@@ -67,7 +67,7 @@ def test_parse():
         (form(sum_to_one=True), "sum_to_one = True"),
         (form(columns={"p": {"low": 0}}), "columns.p.type is missing"),
         (form(columns={"p": "number"}), "columns.p = 'number': expected a table"),
-        (form(columns={"p": {"type": "text", "low": 0}}), "columns.p: low has no meaning for a column of type 'text'"),
+        (form(columns={"p": {"type": "text", "low": 0}}), "columns.p: low cannot be used for a column of type 'text'"),
         (form(columns={"p": {"type": "number", "low": 2, "high": 1}}), "columns.p: low = 2 is not below high = 1"),
         (form(columns={"p": {"type": "number", "low": float("nan")}}), "columns.p: low = nan is not below"),
         (form(columns={"p": {"type": "number", "missing": 1}}), "columns.p.missing = 1: expected true or false"),
@@ -76,11 +76,11 @@ def test_parse():
         (form(columns={"p": {"type": "records"}}), "needs `record`"),
         (form(columns={"p": {"type": "records", "record": ["word"]}}), "expected one of 'text', 'number', 'integer'"),
         ({"columns": {"p": NUMBER}}, "needs `id`"),
-        (form(columns={"p": {"type": "any", "choices": ["a"]}}), "choices has no meaning for a column of type 'any'"),
-        (form(columns={"*": {"type": "any", "verbatim": True}}), "verbatim needs a column's name"),
+        (form(columns={"p": {"type": "any", "choices": ["a"]}}), "choices cannot be used for a column of type 'any'"),
+        (form(columns={"*": {"type": "any", "verbatim": True}}), "verbatim needs the name"),
         (
             form(columns={"p": {"type": "text", "verbatim": True}}),
-            "verbatim has no meaning for a column of type 'text'",
+            "verbatim cannot be used for a column of type 'text'",
         ),
     ],
 )
@@ -105,11 +105,11 @@ def test_well_formed(check):
     [
         ("id,q\na,1\nb,1\nc,1\n", {}, "lacks 1 column: 'p'"),
         ("id,p\na,1\nb,1\n", {}, "2 rows; expected 3"),
-        ("id,p\na,1\nb,1\nd,1\n", {}, "1 id not asked for: 'd'"),
+        ("id,p\na,1\nb,1\nd,1\n", {}, "1 unexpected id: 'd'"),
         ("id,p\na,1\nb,2\nc,1\n", {}, "found id 'b': 2"),
         ("id,p,x\na,1,0\nb,1,0\nc,1,0\n", {"extra": "refused"}, "that are not allowed: 'x'"),
         ("id,p\na,1\nb,1\nb,1\n", {"ids": "set"}, "lacks 1 id: 'c'"),
-        ("id,p\na,1\nd,1\n", {"ids": "subset", "rows": "any"}, "not asked for: 'd'"),
+        ("id,p\na,1\nd,1\n", {"ids": "subset", "rows": "any"}, "unexpected id: 'd'"),
         ("id,p\na,1\n", {"ids": "any"}, "1 row; expected 3"),
         ("p\n1\n1\n1\n", {"ids": "any"}, "lacks 1 column: 'id'"),
         ("p\n1\n1\n7\n", {"ids": "any", "order": "sample"}, "found row 3: 7"),
@@ -216,7 +216,7 @@ def test_warns_of_another_order_where_rows_are_paired_by_place(check):
 
 
 def test_warns_of_ids_that_are_not_compared(check):
-    assert "1 id the sample lacks, such as 'z'" in check("id,p\na,1\nz,1\nb,1\n", form(ids="any"))[0]
+    assert "1 id missing from the sample, such as 'z'" in check("id,p\na,1\nz,1\nb,1\n", form(ids="any"))[0]
 
 
 def test_warns_of_leading_zeros(check):
@@ -251,7 +251,7 @@ def test_another_number_of_rows_is_reported_before_a_large_file_is_parsed(check,
         check("id,p\n" + "a,1\n" * 4, form())
     assert frames == ["sample.csv"]
     assert check("id,p\na,1\n\n b,1\n c,1\n".replace(" ", ""), form()) == []
-    with pytest.raises(InvalidSubmission, match="not asked for"):
+    with pytest.raises(InvalidSubmission, match="unexpected"):
         check("id,p\n" + "x,1\n" * 4, form(ids="set", rows="any"))
 
 

@@ -1,4 +1,4 @@
-"""Hostile files are refused before parsing, fast, small, and with a reason; ordinary ones pass."""
+"""Hostile files are rejected before parsing, fast, small, and with a reason; ordinary ones pass."""
 
 import gzip
 import io

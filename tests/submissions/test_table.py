@@ -1,4 +1,4 @@
-"""A submission is read as pandas 2 reads it, and what is no table is refused."""
+"""A submission is read as pandas 2 reads it, and what is no table is rejected."""
 
 import random
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Columns become arrays, and what does not fit is refused, as pandas 2 and scikit-learn 1.9 see it."""
+"""Columns become arrays, and what does not fit is rejected, as pandas 2 and scikit-learn 1.9 see it."""
 
 import numpy as np
 import pandas as pd

@@ -33,7 +33,7 @@ def command(name: str, with_installed: bool, data: tuple[Path, ...], runs: Path,
     folder = group_folder(runs, name)
     waiting = frozenset(record.name for record in load_summaries(folder) if record.state == "collected")
     if not waiting:
-        click.echo(f"{folder.name}: no run waits to be graded", err=True)
+        click.echo(f"{folder.name}: no run is waiting to be graded", err=True)
         return
     plan = open_group(folder).plan
     perform(plan, folder.name, folder.parent, data, as_json, waiting, start_new=False, with_installed=with_installed)

@@ -75,7 +75,7 @@ def _known_words(state: tuple[str, ...], ended: tuple[str, ...]) -> None:
     for what, given, known in (("state", state, STATES), ("end", ended, ENDS)):
         for word in given:
             if word not in known:
-                raise UsageError(f"there is no {what} {word!r}; there are: {', '.join(known)}")
+                raise UsageError(f"unknown {what} {word!r}; available: {', '.join(known)}")
 
 
 def _list_runs(records: list[RunSummary], as_json: bool) -> None:
@@ -172,7 +172,7 @@ def _first_line(text: str) -> str:
 
 
 def _elapsed(records: Sequence[RunSummary]) -> float | None:
-    """Seconds from the first start of a run to the last end, or to now if a run is at work; None: none has begun."""
+    """Seconds from the first start of a run to the last end, or to now if a run is active; None: none has begun."""
     from mlecore.runs.record import moment
 
     attempts = [attempt for record in records for attempt in record.attempts]

@@ -126,7 +126,7 @@ def _show_record(record: RunRecord) -> None:
         ),
         "hardware": _hardware(record),
         "usage": _usage_words(record),
-        "relay": ", ".join(f"{host} refused {times} times" for host, times in record.relay_refused.items()),
+        "relay": ", ".join(f"{host} rejected {times} times" for host, times in record.relay_refused.items()),
         "checks": f"{record.checks}, as reported by the sandbox" if collected else "",
         "collected": f"{collected.files} files, {show_size(collected.bytes)}" if collected else "",
     }
@@ -162,7 +162,7 @@ def _usage_words(record: RunRecord) -> str:
     words += [] if usage.cost_usd is None else [f"{usage.cost_usd:.4f} usd"]
     words.append("measured by the gateway" if usage.measured else "as reported by the agent's logs")
     if calls is not None:
-        words.append(f"{calls.calls} calls, {calls.refused} refused, {calls.failed} failed")
+        words.append(f"{calls.calls} calls, {calls.refused} rejected, {calls.failed} failed")
         words += [f"{calls.unknown} of unknown usage"] if calls.unknown else []
         words += [f"not in the plan: {use.model}" for use in calls.models if use.unplanned]
         words += [f"{use.tool} at the provider: {_times(use.uses)}" for use in calls.server_tools]

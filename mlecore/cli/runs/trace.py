@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="File to write.")
 @runs_option
 def command(name: str, out: Path | None, runs: Path) -> None:
-    """Write what a run's agent and its model said to each other, in ATIF.
+    """Write the conversation between a run's agent and its model, in ATIF.
 
     ATIF is Harbor's Agent Trajectory Interchange Format: JSON with a step for each message and answer, tool calls with
     their results, and tokens and cost by step. The trace is made from the gateway's transcripts, so the run needs

@@ -23,9 +23,9 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 @click.command("verify")
 @click.argument("name", type=GROUP, metavar="GROUP | BUNDLE")
 @click.option("--regrade", is_flag=True, help="Grade every submission again; needs the prepared data.")
-@click.option("--allowed-signers", type=_FILE, metavar="FILE", help="Demand a signature by one of these; as for git.")
-@click.option("--key", type=_FILE, metavar="FILE", help="Demand a signature by this public key.")
-@click.option("--countersign", type=_FILE, metavar="KEY", help="Sign what --regrade or --rerun found.")
+@click.option("--allowed-signers", type=_FILE, metavar="FILE", help="Require a signature by one of these; as for git.")
+@click.option("--key", type=_FILE, metavar="FILE", help="Require a signature by this public key.")
+@click.option("--countersign", type=_FILE, metavar="KEY", help="Sign the result of --regrade or --rerun.")
 @click.option("--rerun", type=GROUP, metavar="GROUP", help="Your own group of the same runs, for --countersign.")
 @data_option
 @runs_option
@@ -42,7 +42,7 @@ def command(
     """Verify a group or an exported bundle against its hashes and signatures.
 
     Compares the runs with the plan, and records, submissions, grades, logs, code, snapshots and findings with their
-    hashes. Of a signed bundle it prints who says what, and what that does not prove. With --countersign, a second
+    hashes. For a signed bundle it prints who signed it, and what that does not prove. With --countersign, a second
     party adds a signature if everything was right. Exit code 1 if something is missing or changed; 3 if that cannot be
     decided, e.g. without an export's list of hashes, or if a run could not be graded again.
     """
@@ -54,7 +54,7 @@ def command(
     if bool(countersign) != (regrade or bool(rerun)) and (countersign or rerun):
         raise UsageError("--countersign signs what --regrade or --rerun found", fix="Give both, or neither.")
     if allowed_signers and key:
-        raise UsageError("--allowed-signers and --key exclude each other")
+        raise UsageError("--allowed-signers and --key cannot be used together")
 
     path = runs / name if (runs / name).exists() else Path(name)
     if not path.exists():

@@ -1,4 +1,4 @@
-"""`mlecore runs watch`: a group at work, until it has ended."""
+"""`mlecore runs watch`: an active group, until it has ended."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _lines(view: View, width: int | None, runs: Path) -> list[str]:
     if view.outcomes:
         out.append(f"As reported by agents: {'; '.join(f'{n} x {what}' for what, n in view.outcomes.items())}")
     if not view.ended and not view.controlled:
-        out.append(f"No controller is at work on it: mlecore runs resume {view.group}{in_folder(runs)}")
+        out.append(f"No controller is running for it: mlecore runs resume {view.group}{in_folder(runs)}")
     if view.running:
         header = ["RUNNING", "USED", "LEFT", "CALLS", "TOKENS", "SNAPSHOTS", "LAST LINE"]
         out += ["", *table_lines(header, map(_cells, view.running), width)]

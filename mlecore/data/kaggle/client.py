@@ -107,7 +107,7 @@ def _api_class() -> Any:
         with contextlib.redirect_stdout(io.StringIO()):
             from kaggle.api.kaggle_api_extended import KaggleApi
     except ImportError as error:
-        raise MlecoreError(f"the kaggle package does not work: {error}", fix="Install it again: kaggle>=2.1") from None
+        raise MlecoreError(f"the kaggle package does not work: {error}", fix="Reinstall it: kaggle>=2.1") from None
     except OSError as error:  # it makes its configuration folder
         raise NoLogin(f"the kaggle package cannot be imported: {error}", fix="Set KAGGLE_CONFIG_DIR") from None
     finally:
@@ -168,7 +168,7 @@ def call_patiently(function: Callable[[], T], what: str, facts: Facts | None = N
         answer: T = patience(unreachable=REACH)(call, function, what, facts)
         return answer
     except Unreachable as error:
-        raise KaggleUnreachable(f"{what}: {error}", fix="Is there a network? Try again once there is") from None
+        raise KaggleUnreachable(f"{what}: {error}", fix="Try again once the network works") from None
     except Transient as error:
         raise KaggleUnreachable(f"{what}: {error} ({PATIENCE} times in a row)", fix="Try again later") from None
     except requests.exceptions.RequestException as error:

@@ -53,7 +53,7 @@ def translated(error: HTTPError, facts: Facts | None, what: str) -> MlecoreError
     if code in (408, 425, 429) or code >= 500:
         return Transient(f"Kaggle answers {code}: {said}", after=retry_after(response))
     if code == 401:
-        return NoLogin(f"Kaggle refuses the login: {said}", fix=HOW_TO_LOG_IN)
+        return NoLogin(f"Kaggle rejects the login: {said}", fix=HOW_TO_LOG_IN)
     if code == 403 and facts is not None and facts.closed is not None:
         return CannotJoin(f"{facts.id} can no longer be joined on Kaggle ({said})", fix=facts.closed)
     if code == 403 and facts is not None:

@@ -43,17 +43,17 @@ def agent() -> Agent:
             Option(
                 name="argv",
                 required=True,
-                help="the command line, as in a shell: 'python my_agent.py'; local files in it are copied along",
+                help="command line, as in a shell: 'python my_agent.py'; local files in it are copied to the sandbox",
             ),
             Option(
                 name="files",
-                help="a folder (or file) to copy along as agent/; default: the files that argv names, and what a "
+                help="folder (or file) to copy to agent/; default: the files in argv, and the modules that a "
                 "Python script among them imports from its folder",
             ),
-            Option(name="pip", help="what to install: pandas,scikit-learn==1.9.1 or a requirements file"),
-            Option(name="image", help="a finished image to run in, unchanged, instead"),
-            Option(name="network", help="what it must be able to reach, if anything", choices=tuple(NETWORKS)),
-            Option(name="secrets", help=f"names of variables to pass on, of {', '.join(SECRETS)}"),
+            Option(name="pip", help="packages to install: pandas,scikit-learn==1.9.1, or a requirements file"),
+            Option(name="image", help="ready-made image to run in, unchanged"),
+            Option(name="network", help="network that the agent needs; default: none", choices=tuple(NETWORKS)),
+            Option(name="secrets", help=f"variables to pass to the agent, comma-separated: {', '.join(SECRETS)}"),
         ),
         secrets=SECRETS,
         takes_mcp=True,

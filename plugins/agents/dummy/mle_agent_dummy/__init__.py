@@ -17,9 +17,7 @@ WORK = Path(__file__).parent / "work"
 def agent() -> Agent:
     return Agent(
         summary="explores its sandbox as an adversary would, and submits the sample submission",
-        options=(
-            Option(name="network", help="which network to ask for and to try", default="none", choices=tuple(NETWORKS)),
-        ),
+        options=(Option(name="network", help="network to request and probe", default="none", choices=tuple(NETWORKS)),),
     )
 
 

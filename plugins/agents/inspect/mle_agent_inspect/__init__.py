@@ -24,18 +24,18 @@ def agent() -> Agent:
     return Agent(
         summary="agents of inspect_ai (PyPI), in the sandbox itself",
         options=(
-            Option(name="agent", default="react", help="react, or the registered name of an agent: package/name"),
+            Option(name="agent", default="react", help="react, or a registered agent: package/name"),
             Option(
                 name="provider",
                 default="openai",
                 choices=("openai", "anthropic"),
-                help="whose protocol the endpoint speaks: Chat Completions, or Anthropic's Messages",
+                help="API of the endpoint: Chat Completions, or Anthropic's Messages",
             ),
             temperature(),
-            Option(name="messages", type="integer", default="1000", help="messages of the conversation at most"),
-            Option(name="command_timeout", type="integer", default="3600", help="seconds that one command may take"),
+            Option(name="messages", type="integer", default="1000", help="maximum number of messages"),
+            Option(name="command_timeout", type="integer", default="3600", help="time limit per command, in seconds"),
             PROMPT,
-            Option(name="pip", help="what its code may import: packages with commas, or a file", default=PACKAGES),
+            Option(name="pip", help="packages for its code: comma-separated, or a file", default=PACKAGES),
         ),
         needs=Needs(network="llm", model=True),
     )

@@ -24,17 +24,17 @@ def agent() -> Agent:
     return Agent(
         summary="a model with a shell and a submit tool, in one short loop",
         options=(
-            Option(name="steps", type="integer", default="500", help="answers of the model at most"),
+            Option(name="steps", type="integer", default="500", help="maximum number of model calls"),
             temperature(),
-            Option(name="context", type="integer", default="100000", help="tokens of the conversation that are kept"),
-            Option(name="command_timeout", type="integer", default="3600", help="seconds that one command may take"),
+            Option(name="context", type="integer", default="100000", help="tokens of the conversation to keep"),
+            Option(name="command_timeout", type="integer", default="3600", help="time limit per command, in seconds"),
             Option(name="output", type="integer", default="8000", help="bytes of a command's output to show"),
-            Option(name="retries", type="integer", default="8", help="of a call that failed, with growing pauses"),
+            Option(name="retries", type="integer", default="8", help="retries per failed call, with growing pauses"),
             Option(name="system", help="replaces the system prompt"),
             PROMPT,
             Option(
                 name="pip",
-                help="what its code may import: packages with commas between them, or a file",
+                help="packages for its code: comma-separated, or a file",
                 default=PACKAGES,
             ),
         ),

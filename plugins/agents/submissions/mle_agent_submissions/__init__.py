@@ -23,9 +23,7 @@ def agent() -> Agent:
     return Agent(
         summary="hands in finished CSV files from a folder",
         options=(
-            Option(
-                name="from", required=True, help=f"the folder; in it, the first that exists of {', '.join(LAYOUTS)}"
-            ),
+            Option(name="from", required=True, help=f"folder with the first that exists of {', '.join(LAYOUTS)}"),
         ),
     )
 
@@ -36,7 +34,7 @@ def launch(task: Task) -> FinishedSubmission:
     if not folder.is_dir():
         raise UsageError(
             f"agent submissions: {folder} is not a folder",
-            fix="Name the folder that holds the CSV files: -A from=DIR",
+            fix="Name the folder with the CSV files: -A from=DIR",
         )
     return FinishedSubmission(submission=find(folder.resolve(), task.competition, task.seed))
 

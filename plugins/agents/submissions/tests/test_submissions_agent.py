@@ -1,4 +1,4 @@
-"""Which file is handed in for a run, and what is refused."""
+"""Which file is handed in for a run, and what is rejected."""
 
 from __future__ import annotations
 

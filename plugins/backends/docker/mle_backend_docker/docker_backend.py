@@ -168,7 +168,7 @@ class DockerBackend(Backend):
             found, created = self._create(job, image["Id"], user)
         if (found["Config"].get("Labels") or {}).get(names.JOB) != job.name:
             raise BackendError(
-                f"a container named {job.name} is there that mlecore did not start",
+                f"a container that mlecore did not start is named {job.name}",
                 fix=f"docker rename {job.name} other",
             )
         if not created:

@@ -123,7 +123,7 @@ class Engine:
         if "timed out" in text.lower():
             return BackendUnreachable(
                 f"{what}: the Docker engine at {self.host} did not answer within {SECONDS:g} s",
-                fix="It is overloaded or stuck; its log tells more (journalctl -u docker).",
+                fix="It is overloaded or stuck; see its log (journalctl -u docker).",
             )
         return BackendUnreachable(
             f"{what}: the Docker engine at {self.host} does not answer: {_short(text)}", fix=START_IT
@@ -244,7 +244,7 @@ def _refused(error: APIError, what: str) -> BackendError:
     if "no space left on device" in text.lower() or "disk quota exceeded" in text.lower():
         return BackendError(
             f"{what}: the Docker engine's disk is full: {_short(text)}",
-            fix="Make room: `docker system df` tells what takes it, `mlecore images prune` removes unused images.",
+            fix="Free disk space: `docker system df` shows its use, `mlecore images prune` removes unused images.",
         )
     if "address pool" in text:
         return BackendError(

@@ -1,7 +1,7 @@
 """Bringing files out of a container, running or ended: streamed, regular files only, never more than the limit.
 
 The engine sends a tar archive of a path. What comes is the agent's doing, so nothing in it is believed: names are
-checked, links and special files are refused, a size beyond what is left of the limit is not read into a file. Folders
+checked, links and special files are rejected, a size beyond what is left of the limit is not read into a file. Folders
 on the way to what is asked for must be folders, not links.
 """
 

@@ -169,7 +169,7 @@ def build_context(engine: Engine, settings: Settings, wanted: Context, base: str
     with locked(wanted.digest[:12]):
         found = engine.image(wanted.tag)
         if found is not None:
-            out.write(f"{wanted.tag} is there already\n")
+            out.write(f"{wanted.tag} already exists\n")
         else:
             _ensure(engine, settings, base, out)
             found = _build(engine, wanted, out)
@@ -178,7 +178,7 @@ def build_context(engine: Engine, settings: Settings, wanted: Context, base: str
 
 
 def _finished(engine: Engine, settings: Settings, ref: str, out: IO[str]) -> Image:
-    """An image that exists already, as it is. It is started by its digest, whatever becomes of its name."""
+    """An image that already exists, as it is. It is started by its digest, whatever becomes of its name."""
     found = _ensure(engine, settings, ref, out)
     id, digests = str(found["Id"]), found.get("RepoDigests") or []
     digest = str(digests[0].partition("@")[2]) if digests else id
@@ -191,7 +191,7 @@ def _ensure(engine: Engine, settings: Settings, ref: str, out: IO[str]) -> dict[
     if found is not None and settings.pull != "always":
         return found
     if settings.pull == "never":
-        raise BackendError(f"the image {ref} is not at the engine, and pull=never", fix=f"docker pull {ref}")
+        raise BackendError(f"the engine does not have the image {ref}, and pull=never", fix=f"docker pull {ref}")
     _pull(engine, ref, out)
     found = engine.image(ref)
     if found is None:
@@ -346,7 +346,7 @@ def tag_of(engine: Engine, image: CachedImage) -> str:
     for tag in tags:
         if tag.startswith(f"{names.REPOSITORY}:"):
             return str(tag)
-    raise BackendError(f"{image.name} has no name that mlecore gave it", fix="Build it again: mlecore images build")
+    raise BackendError(f"{image.name} has no name given by mlecore", fix="Build it again: mlecore images build")
 
 
 def _usage(engine: Engine) -> dict[str, Any]:
@@ -386,10 +386,10 @@ def push(engine: Engine, tag: str, registry: str, out: IO[str]) -> str:
     finally:
         client.close()
     if any(word in problem for word in ("connection refused", "timeout", "no such host", "EOF", "502", "503")):
-        raise BackendUnreachable(f"{registry} does not answer: {problem}", fix="Is the registry up?")
+        raise BackendUnreachable(f"{registry} does not answer: {problem}", fix="Check that the registry is running.")
     if problem or not digest:
         raise BackendError(
             f"{name} cannot be pushed: {problem or 'the engine gives no digest'}",
-            fix=f"May you write there? docker login {registry.partition('/')[0]}",
+            fix=f"Check your right to push: docker login {registry.partition('/')[0]}",
         )
     return f"{repository}@{digest}"

@@ -38,12 +38,12 @@ def _engine(engine: Engine, settings: Settings) -> Iterator[Problem]:
     known = info.get("Runtimes") or {}
     if settings.runtime and known and settings.runtime not in known:
         yield Problem(
-            description=f"the engine has no runtime {settings.runtime!r}; it has: {', '.join(sorted(known))}",
+            description=f"the engine has no runtime {settings.runtime!r}; available: {', '.join(sorted(known))}",
             fix="Name one of those, or add it to the engine's daemon.json.",
         )
     if engine.security("rootless") and str(info.get("CgroupVersion")) == "1":
         yield Problem(
-            description="a rootless engine on cgroup v1 keeps no limit of memory, CPUs or processes",
+            description="a rootless engine on cgroup v1 enforces no limits of memory, CPUs or processes",
             fix="Boot with systemd.unified_cgroup_hierarchy=1, or use a rootful engine.",
         )
 
@@ -63,7 +63,7 @@ def _limits(engine: Engine, requested: Sequence[Resources]) -> Iterator[Problem]
             )
     if any(resources.memory for resources in requested) and info.get("MemoryLimit") and info.get("SwapLimit") is False:
         yield Problem(
-            description="the engine cannot keep runs from swapping",
+            description="the engine cannot prevent runs from swapping",
             fix="Boot with swapaccount=1, or turn swap off.",
             fatal=False,
         )
@@ -120,4 +120,4 @@ def _gateway(engine: Engine, settings: Settings, requested: Sequence[Resources])
         try:
             gateway.image(engine, settings)
         except BackendError as error:
-            yield Problem(description=f"the gateway's image cannot be made: {error.message}", fix=error.fix or "")
+            yield Problem(description=f"the gateway's image cannot be built: {error.message}", fix=error.fix or "")

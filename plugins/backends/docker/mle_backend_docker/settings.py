@@ -18,7 +18,7 @@ BASE = "python:3.11-slim-bookworm"
 OPTIONS = (
     Option(
         name="base",
-        help="base image of what is built for agents: a GPU base, a mirror's, one that trusts your authority",
+        help="base image of images built for agents: one for GPUs, from a mirror, or with your CA certificates",
         default=BASE,
     ),
     Option(
@@ -27,11 +27,11 @@ OPTIONS = (
         default="missing",
         choices=("missing", "always", "never"),
     ),
-    Option(name="ca_bundle", help="file of certificates (PEM) that images built here trust besides their own"),
-    Option(name="gpus", help="GPUs of each run: how many (1), or which of this machine (0,1 or 0, for one)"),
+    Option(name="ca_bundle", help="file of additional CA certificates (PEM) that built images trust"),
+    Option(name="gpus", help="GPUs per run: how many (1), or which of this machine (0,1, or 0, for one)"),
     Option(name="runtime", help="container runtime of the engine, such as runsc or kata"),
     Option(name="user", help="UID or UID:GID of the agent; default: the image's own user, nonroot, or 1000"),
-    Option(name="labels", help="more labels for containers, volumes and networks: name=value,name=value"),
+    Option(name="labels", help="additional labels for containers, volumes and networks: name=value,name=value"),
 )
 
 

@@ -77,7 +77,7 @@ def test_links_and_special_files_are_refused_and_reported(lab: Lab, tmp_path: Pa
     for what in ("logs/link: a symbolic link", "logs/loop: a symbolic link", "logs/fifo: a FIFO"):
         assert what in said
     assert "logs/data: a link or no folder" in said and "logs/sub/up: a link or no folder" in said
-    assert fetched.complete  # what was refused is no part of it
+    assert fetched.complete  # what was rejected is no part of it
 
 
 def test_the_limit_holds_for_large_and_sparse_files(lab: Lab, tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def test_a_recipe_is_built_once_and_its_files_and_programs_are_there(
     assert image.ref.startswith("mlecore/agent:") and image.digest.startswith("sha256:")
     assert "Step" in (tmp_path / "one.log").read_text()
     assert lab.backend.build(recipe, tmp_path / "two.log") == image
-    assert (tmp_path / "two.log").read_text() == f"{image.ref} is there already\n"
+    assert (tmp_path / "two.log").read_text() == f"{image.ref} already exists\n"
     assert lab.run("greet; cat '/srv/a \"b\"/c d'", image=image) == "greetings\nodd"
     assert dangling(lab) <= before
 

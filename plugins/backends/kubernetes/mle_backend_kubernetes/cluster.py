@@ -212,7 +212,7 @@ class Cluster:
     def unreachable(self, what: str, error: BaseException) -> BackendUnreachable:
         return BackendUnreachable(
             f"{what}: the Kubernetes API server at {self.configuration.host} does not answer: {str(error)[:300]}",
-            fix="Is it up, and can this machine reach it? kubectl cluster-info",
+            fix="Check that it is running and reachable from this machine: kubectl cluster-info",
         )
 
     def _load(self) -> tuple[Configuration, urllib3.PoolManager]:

@@ -89,7 +89,7 @@ def problems(cluster: Cluster, requested: Sequence[Resources]) -> Iterator[Probl
     """An open network is kept from the API server by its addresses, which not everybody may read."""
     if any(resources.network == "open" for resources in requested) and not _api_servers(cluster):
         yield Problem(
-            description="we may not read the API server's addresses, so runs with an open network can reach it",
+            description="no permission to read the API server's addresses, so runs with an open network can reach it",
             fix="Have the ClusterRole of docs/kubernetes.md bound to you. Pods have no account there in any case.",
             fatal=False,
         )

@@ -78,7 +78,7 @@ def problems(cluster: Cluster, settings: Settings, images: Images, requested: Se
         if refused := missing_rights(cluster):
             return [
                 Problem(
-                    description=f"in the namespace {cluster.namespace} we may not: {', '.join(refused)}",
+                    description=f"missing rights in the namespace {cluster.namespace}: {', '.join(refused)}",
                     fix="Have the Role of docs/kubernetes.md bound to you, or choose another: -B namespace=NAME.",
                 )
             ]

@@ -28,16 +28,16 @@ _PASSED_ON = {
 OPTIONS = (
     *(Option(name=name, help=text) for name, text in _PASSED_ON.items()),
     Option(name="gpu-type", help="type of GPU, as in --gres=gpu:TYPE:N; default: any"),
-    Option(name="sbatch", help="more options of sbatch, e.g. '--nice=100 --exclusive'"),
+    Option(name="sbatch", help="additional sbatch options, e.g. '--nice=100 --exclusive'"),
     Option(
         name="state",
-        help="folder on a file system that all nodes share, where runs are queued and write",
+        help="folder for queue and output of runs, on a file system that all nodes share",
         default="~/.local/state/mlecore/slurm",
     ),
     Option(name="scratch", help="folder on a node's own disk to copy data to, e.g. '$TMPDIR'; default: read in place"),
     Option(
         name="poll",
-        help="seconds between two calls of squeue while something changes; up to four times as many otherwise",
+        help="seconds between squeue calls while something changes; otherwise up to four times as long",
         type="number",
         default="30",
     ),

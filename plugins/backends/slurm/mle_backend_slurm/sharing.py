@@ -63,7 +63,7 @@ def _copy(public: Path, target: Path, competition: str, progress: Progress) -> N
     target.mkdir(parents=True)
     for path, size in sizes.items():
         if path.is_symlink():
-            raise BackendError(f"{path} is a link; public data may hold no links")
+            raise BackendError(f"{path} is a link; public data must not contain links")
         inside = target / path.relative_to(public)
         inside.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, inside)

@@ -279,5 +279,5 @@ def _model_key(job: Job) -> dict[str, str]:
     if name is None:
         return {}
     if not os.environ.get(name):
-        raise BackendError(f"the variable {name}, which holds the model's key, is not set", fix=f"export {name}=...")
+        raise BackendError(f"the variable {name}, which contains the model's key, is not set", fix=f"export {name}=...")
     return {name: os.environ[name]}

@@ -106,7 +106,7 @@ def _entries(dataset: Dataset) -> Iterator[manifest.Entry]:
         return
     for path in sorted(dataset.public.rglob("*")):
         if path.is_symlink() or not (path.is_file() or path.is_dir()):
-            raise DataError(f"{path} is neither a file nor a folder; public data may hold no others")
+            raise DataError(f"{path} is neither a file nor a folder; public data contain no others")
         if path.is_file():
             yield manifest.Entry(path.relative_to(dataset.public).as_posix(), path.stat().st_size, _sha256(path))
 

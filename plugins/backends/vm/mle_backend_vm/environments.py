@@ -177,7 +177,7 @@ def base_python() -> str:
 def _plain_python(root: Path) -> Path:
     """A folder with only ``python`` and ``python3``, for jobs without packages.
 
-    One for each interpreter, and never changed: jobs at work may use it.
+    One for each interpreter, and never changed: running jobs may use it.
     """
     folder = _plain_folder(root)
     folder.parent.mkdir(exist_ok=True)

@@ -61,7 +61,7 @@ class Installer:
         if self.isolated and find_uv():
             if self._run(self._pip_step(packages, "--no-build")):
                 return
-            self._say("once more with source distributions, whose code runs, and with a cache of its own")
+            self._say("again with source distributions, whose code runs, and with a separate cache")
             folders.erase(self.target)
             self._new_environment()
         self._must(self._pip_step(packages, runs_code=True))

@@ -54,7 +54,7 @@ def _unmet(resources: Resources, here: Capacity, isolated: bool, root: Path) -> 
     if isolated and resources.network == "open" and not slirp.is_there():
         text = "network=open is this machine's own network: jobs can reach its services on 127.0.0.1 and its Unix "
         text += "sockets without a file"
-        fix = "Install slirp4netns (apt-get install slirp4netns): each job then gets a network of its own."
+        fix = "Install slirp4netns (apt-get install slirp4netns): each job then gets its own network."
         yield Problem(description=text, fix=fix, fatal=False)
     if isolated and resources.network == "llm" and shutil.which("setpriv") is None:
         yield Problem(description="setpriv is not installed", fix="Install it (apt-get install util-linux).")
@@ -99,5 +99,5 @@ def _watched(requested: Sequence[Resources]) -> Iterator[Problem]:
     if "cpu" not in held and (not requested or any(resources.cpus for resources in requested)):
         loose.append("cpus")
     if loose:
-        text = f"the limit of {' and '.join(loose)} is only watched: a job that works against it can go beyond it"
+        text = f"the limit of {' and '.join(loose)} is only watched: a job that works against it can exceed it"
         yield Problem(description=text, fix=cgroups.advice(), fatal=False)

@@ -94,7 +94,7 @@ def test_without_the_key_nothing_starts(lab: Any, model: Model, monkeypatch: pyt
     from mlecore.errors import BackendError
 
     monkeypatch.delenv("TEST_MODEL_KEY")
-    with pytest.raises(BackendError, match="TEST_MODEL_KEY, which is not set here"):
+    with pytest.raises(BackendError, match="TEST_MODEL_KEY, which is not set"):
         lab.start("true", network="llm", model=access(model))
 
 

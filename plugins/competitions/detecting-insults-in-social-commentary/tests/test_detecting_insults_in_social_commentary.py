@@ -28,4 +28,4 @@ def test_a_comment_in_both_tables_is_refused(trial: Trial, tmp_path: Path) -> No
 
 
 def test_comments_keep_their_quotes(trial: Trial, answers: pd.DataFrame) -> None:
-    trial.refuses(answers.assign(Comment=answers["Comment"].str.strip('"')), "not asked for")
+    trial.refuses(answers.assign(Comment=answers["Comment"].str.strip('"')), "unexpected")

@@ -20,7 +20,7 @@ def test_no_outline_of_a_test_image_is_public(trial: Trial, trial_v1: Trial, ans
     assert train == {path.name for path in (trial_v1.public / "train").iterdir()}
 
 
-@pytest.mark.parametrize(("mask", "reason"), [("5 ", "odd count"), ("1 3 10", "odd count"), ("9999999 5", "within")])
+@pytest.mark.parametrize(("mask", "reason"), [("5 ", "odd number"), ("1 3 10", "odd number"), ("9999999 5", "within")])
 def test_odd_masks_are_invalid(trial: Trial, trial_v1: Trial, perfect: pd.DataFrame, mask: str, reason: str) -> None:
     odd = perfect.assign(predicted=[mask, *perfect["predicted"][1:]])
     assert trial_v1.grade(odd) < 1

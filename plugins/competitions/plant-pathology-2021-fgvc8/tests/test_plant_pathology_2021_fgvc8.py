@@ -1,4 +1,4 @@
-"""Plant Pathology 2021: words that are no class cost nothing, and a column of numbers is refused."""
+"""Plant Pathology 2021: words that are no class cost nothing, and a column of numbers is rejected."""
 
 from __future__ import annotations
 

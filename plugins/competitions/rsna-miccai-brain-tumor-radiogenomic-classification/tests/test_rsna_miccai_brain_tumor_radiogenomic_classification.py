@@ -27,4 +27,4 @@ def test_leading_zeros_stay_in_tables_and_do_not_count_in_submissions(trial: Tri
     assert all(len(line) == 7 for line in lines[1:])
     assert trial.grade("\n".join(lines).encode()) == 1
     assert trial.grade(answers) == 1  # without them
-    trial.refuses(answers.assign(BraTS21ID=[f"c{case}" for case in answers["BraTS21ID"]]), "not asked for")
+    trial.refuses(answers.assign(BraTS21ID=[f"c{case}" for case in answers["BraTS21ID"]]), "unexpected")

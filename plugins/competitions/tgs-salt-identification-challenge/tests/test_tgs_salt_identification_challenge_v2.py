@@ -39,13 +39,13 @@ def test_an_empty_mask_on_salt_scores_0(trial: Trial, trial_v1: Trial, answers: 
     assert math.isclose(trial.grade(missed), 1 - full / len(answers))
 
 
-@pytest.mark.parametrize(("mask", "reason"), [("7", "read as numbers"), ("1 2 3", "odd count"), ("10201 2", "within")])
+@pytest.mark.parametrize(("mask", "reason"), [("7", "read as numbers"), ("1 2 3", "odd number"), ("10201 2", "within")])
 def test_odd_masks_are_invalid(trial: Trial, trial_v1: Trial, answers: pd.DataFrame, mask: str, reason: str) -> None:
     odd = answers.assign(rle_mask=mask)
     trial.refuses(odd, reason)
     mixed = answers.assign(rle_mask=["1 1", *[mask] * (len(answers) - 1)])
     assert trial_v1.grade(mixed) < 1
-    trial.refuses(mixed, "odd count" if mask == "7" else reason)
+    trial.refuses(mixed, "odd number" if mask == "7" else reason)
 
 
 def test_it_agrees_with_the_definition() -> None:

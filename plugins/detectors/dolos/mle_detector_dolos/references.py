@@ -43,7 +43,7 @@ def _of_folder(folder: Path, competition: str) -> References:
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}", fix="Name an existing folder: -D references=DIR")
     own = folder / competition
-    return References(scripts=_read(own if own.is_dir() else folder), none=f"{folder} holds no Python code")
+    return References(scripts=_read(own if own.is_dir() else folder), none=f"{folder} contains no Python code")
 
 
 @cache

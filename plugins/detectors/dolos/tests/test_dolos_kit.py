@@ -1,4 +1,4 @@
-"""The kit, with Dolos at work: it is installed into the user's cache folder if it is not there."""
+"""The kit, with Dolos: it is installed into the user's cache folder if it is not there."""
 
 import pytest
 from mle_detector_dolos.installing import installed

@@ -20,7 +20,7 @@ def detector() -> Detector:
         variables=("OPENAI_BASE_URL", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "MLECORE_RULES", *PROXIES),
         seconds=6 * 3600.0,
         options=(
-            Option(name="model", required=True, help="the judge's name at its endpoint"),
+            Option(name="model", required=True, help="name of the judge model at its endpoint"),
             Option(name="endpoint", help="base URL of an OpenAI-compatible API [default: the openai package's]"),
             Option(
                 name="key", type="variable", default="OPENAI_API_KEY", help="variable that holds the endpoint's key"

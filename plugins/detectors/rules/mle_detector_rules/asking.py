@@ -104,10 +104,10 @@ class Judge:
         except openai.BadRequestError as error:
             if _says_too_long(error):
                 raise TooLong from None
-            raise DataError(f"the judge's endpoint refuses the request: {_said(error)}") from None
+            raise DataError(f"the judge's endpoint rejects the request: {_said(error)}") from None
         except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
             raise UsageError(
-                f"the judge's endpoint refuses the key: {_said(error)}", fix="See -D key=VARIABLE"
+                f"the judge's endpoint rejects the key: {_said(error)}", fix="See -D key=VARIABLE"
             ) from None
         except openai.OpenAIError as error:
             raise DataError(f"the judge cannot be asked: {_said(error)}", fix="Try again later.") from None

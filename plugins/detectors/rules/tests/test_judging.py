@@ -117,7 +117,7 @@ def test_a_chunk_that_is_too_long_for_the_model_is_halved(court: Any, by_rule: A
 
 
 def test_a_refused_key_and_a_missing_one_are_errors(court: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(UsageError, match="refuses the key"):
+    with pytest.raises(UsageError, match="rejects the key"):
         court.judge(court.run({"output.log": LOG}), script=Script(key="right"))
     monkeypatch.setenv("JUDGE", "right")
     court.judge(court.run({"a.log": LOG}), script=Script(key="right", answers=(says(times=0),)), key="JUDGE")

@@ -37,19 +37,19 @@ _DAY = click.DateTime(["%Y-%m-%d", "%Y-%m"])
     help="Folder with a text per competition: ID.md, ID.txt or ID.html.",
 )
 @click.option(
-    "--kaggle", is_flag=True, help="Take pages, and the days competitions ended, from Kaggle with your login."
+    "--kaggle", is_flag=True, help="Fetch pages, and the days on which competitions ended, from Kaggle with your login."
 )
 @click.option("--competition", type=COMPETITION, multiple=True, metavar="ID", help="Competition; repeatable.")
 @split_option
 @click.option("--rows", type=click.IntRange(1), default=100, show_default=True, help="Rows to ask for (answers).")
 @click.option("--synthetic", is_flag=True, help="Ask about synthetic data: nobody can know their answers.")
-@click.option("--calls", "most", type=click.IntRange(0), help="Calls to the endpoint, at most.")
+@click.option("--calls", "most", type=click.IntRange(0), help="Maximum number of calls to the endpoint.")
 @click.option(
     "--journal",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="File of answers, from which the same command goes on. [default: familiarity.jsonl in the runs folder]",
+    help="Journal of answers, with which the same command continues. [default: familiarity.jsonl in the runs folder]",
 )
-@click.option("--cutoff", type=_DAY, help="Day or month up to which the model was trained: 2024-06.")
+@click.option("--cutoff", type=_DAY, help="Day or month of the model's training cut-off, e.g. 2024-06.")
 @click.option(
     "--ended",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),

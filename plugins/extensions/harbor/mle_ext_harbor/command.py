@@ -13,13 +13,13 @@ from mlecore.units import counted, duration, size
 
 @click.group("export")
 def command() -> None:
-    """Write competitions in the form of another harness."""
+    """Export competitions in the format of another harness."""
 
 
 @command.command("harbor")
 @click.argument("ids", type=COMPETITION, nargs=-1, metavar="ID...")
 @split_option
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder to create.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="New folder to write to.")
 @synthetic_option
 @click.option("--image", default="python:3.11-slim-bookworm", show_default=True, help="Base image of the agent.")
 @click.option("--verifier-image", help="Image with mlecore and the competitions. [default: one is built from an index]")
@@ -61,7 +61,7 @@ def harbor(
     if not chosen:
         raise UsageError("no competition is named", fix="Name some, or a split: --split lite")
     if allow and network:
-        raise UsageError("--allow and --network exclude each other", fix="Use --allow alone.")
+        raise UsageError("--allow and --network cannot be used together", fix="Use --allow alone.")
     settings = Settings(
         edition=edition,
         synthetic=synthetic,

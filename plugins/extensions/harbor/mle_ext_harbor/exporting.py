@@ -52,7 +52,7 @@ class Settings:
 def export(ids: Sequence[str], out: Path, settings: Settings) -> None:
     """Write a folder for each competition, all or none. Raises UsageError if ``out`` exists, and NotPrepared."""
     if out.exists():
-        raise UsageError(f"{out} exists already", fix="Name a new folder: --out DIR")
+        raise UsageError(f"{out} already exists", fix="Name a new folder: --out DIR")
     plan = Plan(data=PlannedData(edition=settings.edition, synthetic=settings.synthetic))
     found = [read_inputs(id, plan, settings.data, lambda text: None) for id in ids]
     partial = files.partial(out)

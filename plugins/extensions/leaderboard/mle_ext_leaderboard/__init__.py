@@ -39,7 +39,7 @@ def new(folder: Path, title: str) -> None:
 @command.command("add")
 @click.argument("name")
 @click.argument("export", type=click.Path(path_type=Path, exists=True), required=False)
-@click.option("--address", default="", metavar="URL", help="Where the export is kept; it is not copied then.")
+@click.option("--address", default="", metavar="URL", help="URL of the export, which is then not copied.")
 @click.option("--corrects", default="", metavar="ENTRY", help="The entry that this one replaces.")
 @click.option("--retracts", default="", metavar="ENTRY", help="The entry to withdraw; needs no export.")
 @click.option("--reason", default="", help="Why an entry is corrected or withdrawn.")
@@ -124,7 +124,7 @@ def check(
 
 
 @command.command("build")
-@click.option("--to", type=_FOLDER, required=True, help="Folder of the site; what an earlier build wrote is replaced.")
+@click.option("--to", type=_FOLDER, required=True, help="Folder for the site; an earlier build is replaced.")
 @_board
 def build(to: Path, board: Path) -> None:
     """Build the static site: tables, a page per entry, JSON, CSV and an Atom feed."""

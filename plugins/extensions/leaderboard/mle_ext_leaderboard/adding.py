@@ -45,7 +45,7 @@ def add_result(
         entry = board.entry(name)
         if entry.export is None or entry.export.sha256 != sha256:
             fix = "Entries stay as they are: add a correction under another name, with --corrects."
-            raise UsageError(f"the entry {name} exists already, with another export", fix=fix)
+            raise UsageError(f"the entry {name} already exists, with another export", fix=fix)
         with open_export(export, sha256) as opened:
             files.replace(folder / results_file.FILE, results_of(opened.group, sha256).dumps())
         return folder
@@ -66,7 +66,7 @@ def add_retraction(board: Board, name: str, retracts: str, reason: str) -> Path:
     old = board.entry(retracts)
     folder = board.entry_folder(name)
     if folder.exists():
-        raise UsageError(f"the entry {name} exists already", fix="Use another name.")
+        raise UsageError(f"the entry {name} already exists", fix="Use another name.")
     values = {"authors": list(old.authors), "date": _today(), "retracts": retracts, "reason": reason}
     folder.mkdir(parents=True)
     (folder / FILE).write_text(tomli_w.dumps(values), encoding="utf-8")

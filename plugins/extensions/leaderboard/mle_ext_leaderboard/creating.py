@@ -23,7 +23,7 @@ def create_board(folder: Path, title: str) -> None:
     import tomli_w
 
     if folder.is_symlink() or (folder.exists() and (not folder.is_dir() or any(folder.iterdir()))):
-        raise UsageError(f"{folder} exists already, and is not empty", fix="Name a new folder.")
+        raise UsageError(f"{folder} already exists, and is not empty", fix="Name a new folder.")
     (folder / "entries").mkdir(parents=True)
     (folder / "entries" / ".gitkeep").touch()
     for source, name in _FILES.items():

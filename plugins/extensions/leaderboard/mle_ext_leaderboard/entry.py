@@ -101,7 +101,7 @@ def _problems(entry: Entry) -> Iterator[str]:
         if not re.fullmatch(r"[a-z][a-z -]{0,19}", name) or not is_https(address):
             yield f"links.{name[:20]}: expected a word and an https address"
     if entry.corrects and entry.retracts:
-        yield "corrects and retracts exclude each other"
+        yield "corrects and retracts cannot be used together"
     if entry.about and not entry.reason:
         yield "reason is missing"
     if entry.kind == "retraction":

@@ -59,7 +59,7 @@ def _impossible(results: Results) -> Iterator[Remark]:
             return
     twice = [pair for pair, count in Counter((run.competition, run.seed) for run in results.runs).items() if count > 1]
     if twice:
-        yield _error("results", f"{twice[0][0]}, seed {twice[0][1]} is there more than once")
+        yield _error("results", f"{twice[0][0]}, seed {twice[0][1]} occurs more than once")
     if not results.runs:
         yield _error("results", "there are no runs")
 

@@ -19,7 +19,7 @@ from mlecore.cli._shared import runs_option
     help="Write the pages into a new folder instead of serving them.",
 )
 def command(runs: Path, port: int, static: Path | None) -> None:
-    """Look at groups of runs in a browser, also while they are at work.
+    """Look at groups of runs in a browser, even while they are running.
 
     Prints the address to open. Its token keeps other users of this machine and other sites out: send it only to people
     who may see everything in the runs folder. Nothing is changed in that folder.

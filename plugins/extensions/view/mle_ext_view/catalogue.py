@@ -206,7 +206,7 @@ def _planned(group: Group, run: PlannedRun) -> Row:
 
 
 def _running(record: RunSummary, used: float, limit: float) -> Running:
-    """What a forecast needs to know of a run at work."""
+    """What a forecast needs to know of an active run."""
     return Running(
         run=record.name,
         agent=record.label,

@@ -89,7 +89,7 @@ class Conversations:
         self._lock = threading.Lock()
 
     def part(self, record: RunRecord, folder: Path, page: int) -> Part:
-        """``folder``: the run's, or a copy of what a run at work has so far. Raises Missing without transcripts."""
+        """``folder``: the run's, or a copy of what an active run has so far. Raises Missing without transcripts."""
         conversation = self._open(record, folder)
         with conversation.lock:
             conversation.read(page * PAGE + 1)

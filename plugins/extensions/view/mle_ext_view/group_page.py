@@ -71,7 +71,7 @@ def _left(group: Runs) -> str:
     if left is None or group.unread:
         return ""
     if not group.controlled:
-        return "No controller is at work."
+        return "No controller is running."
     expected, most = left
     about = f"about {show_duration(expected)}, " if expected is not None else ""
     return f"{about}at most {show_duration(most)} to the end."
@@ -114,7 +114,7 @@ def group_page(site: Site, name: str, query: Mapping[str, str]) -> str:
 
 
 def _with_calls(site: Site, row: Row) -> Row:
-    """With what the models of a run at work have used so far."""
+    """With what the models of an active run have used so far."""
     calls = site.live.known(row.record)
     return evolve(row, usage=calls.usage) if calls else row
 

@@ -1,4 +1,4 @@
-"""Model calls of runs at work: copies of what their gateways have written so far, fetched again after a while."""
+"""Model calls of active runs: copies of what their gateways have written so far, fetched again after a while."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mlecore.runs.measured import ModelCalls, measure
 from mlecore.runs.record import RunRecord, RunSummary
 from mlecore.runs.secrets import search
 
-_COPIES = 64  # runs at work whose calls are kept, those that were looked at last
+_COPIES = 64  # active runs whose calls are kept, those that were looked at last
 _INTERVAL = 5.0  # seconds between two copies of a run's calls
 _REST = 20  # times as long as a copy took: a page that is open takes a twentieth of a connection
 _PATIENCE = 1.0  # seconds in which one look begins copies
@@ -63,7 +63,7 @@ class _Copy:
 
 
 class LiveCalls:
-    """Of all runs at work."""
+    """Of all active runs."""
 
     def __init__(self) -> None:
         self.version = 0  # another one when any run's calls have changed
@@ -97,7 +97,7 @@ class LiveCalls:
         return copy.calls if copy else None
 
     def folder(self, record: RunRecord) -> Path:
-        """Where the run's gateway log and transcripts are, in logs/: for a run at work, the copy."""
+        """Where the run's gateway log and transcripts are, in logs/: for an active run, the copy."""
         self.look(record)
         copy = self._copy(record)
         return copy.folder or record.folder if copy else record.folder

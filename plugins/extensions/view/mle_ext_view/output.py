@@ -1,4 +1,4 @@
-"""The output of a run: its file, or of a run at work a copy that grows with each look.
+"""The output of a run: its file, or of an active run a copy that grows with each look.
 
 A backend gives its jobs' output from a byte on, so that each look fetches what is new.
 """
@@ -18,7 +18,7 @@ from mlecore.runs.secrets import search
 
 from .places import Missing, open_file
 
-_COPIES = 16  # runs at work whose output is kept, those that were looked at last
+_COPIES = 16  # active runs whose output is kept, those that were looked at last
 _LONGEST = 64 << 10  # bytes without an end of line that are held back
 
 

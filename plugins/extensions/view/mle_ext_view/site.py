@@ -107,7 +107,7 @@ class Site:
         self.js = (HERE / "static" / "view.js").read_text(encoding="utf-8")
 
     def logs_of(self, record: RunRecord) -> Path:
-        """The folder with the run's gateway log and transcripts in logs/; of a run at work, a copy of both."""
+        """The folder with the run's gateway log and transcripts in logs/; of an active run, a copy of both."""
         return record.folder if self.static else self.live.folder(record)
 
     def or_missing(self, depth: int, make: Callable[[], str]) -> tuple[str, bool]:

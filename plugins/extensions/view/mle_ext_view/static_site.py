@@ -23,7 +23,7 @@ _ALL = 3600.0  # seconds that reading a group may take
 def write_site(runs: Path, folder: Path) -> int:
     """How many pages were written. Raises UsageError if the folder exists."""
     if folder.exists():
-        raise UsageError(f"{folder} exists already", fix="Name a new folder: --static DIR")
+        raise UsageError(f"{folder} already exists", fix="Name a new folder: --static DIR")
     site = Site(runs, static=True)
     count = 0
     for path, make in _pages(site):

@@ -152,7 +152,7 @@ def write_finished(runs: Path) -> None:
 
 
 def write_working(runs: Path) -> None:
-    """A group at work: one run waits with a reason, one has failed, others are planned."""
+    """An active group: one run waits with a reason, one has failed, others are planned."""
     first, second, *_ = new_group(runs, "working")
     write(
         evolve(

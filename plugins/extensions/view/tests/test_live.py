@@ -1,4 +1,4 @@
-"""Model calls of a run at work: fetched from its backend, again only after a while, and never by a list."""
+"""Model calls of an active run: fetched from its backend, again only after a while, and never by a list."""
 
 from __future__ import annotations
 

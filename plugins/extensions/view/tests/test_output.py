@@ -1,4 +1,4 @@
-"""The output of a run at work: what its backend has so far, its secrets masked, and then what was collected."""
+"""The output of an active run: what its backend has so far, its secrets masked, and then what was collected."""
 
 from __future__ import annotations
 

@@ -54,6 +54,6 @@ def test_files_calls_and_pairs_have_pages(folder: Path) -> None:
 
 def test_an_existing_folder_is_not_written_to(runs: Path, tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["view", "--runs", str(runs), "--static", str(tmp_path)])
-    assert done.exit_code == 2 and "exists already" in done.output
+    assert done.exit_code == 2 and "already exists" in done.output
     done = CliRunner().invoke(main, ["view", "--runs", str(tmp_path / "none")])
     assert done.exit_code == 2 and "there is no folder" in done.output

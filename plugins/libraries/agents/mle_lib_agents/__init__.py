@@ -13,12 +13,12 @@ WORK = Path(__file__).parent / "work"
 SESSIONS = ("sessions.py", "clock.py", "ending.py")
 """The programs of an agent whose session is continued while time is left."""
 
-PROMPT = Option(name="prompt", help="text that is added to the task's prompt")
+PROMPT = Option(name="prompt", help="text to add to the task's prompt")
 
 
 def temperature(default: str | None = None) -> Option:
     """The option of that name; without a default the model's own temperature applies."""
-    return Option(name="temperature", type="number", default=default, help="of the model; default: the model's own")
+    return Option(name="temperature", type="number", default=default, help="temperature; default: the model's own")
 
 
 def prompt(task: Task) -> str:

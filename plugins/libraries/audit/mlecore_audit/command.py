@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @synthetic_option
 @data_option
 @click.option(
-    "--html", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write the findings as a page, too."
+    "--html", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Also write an HTML page."
 )
 @json_option
 @click.pass_context
@@ -35,7 +35,7 @@ def command(
 ) -> None:
     """Look for answers, leaks and grading flaws in prepared data.
 
-    Reads the answers, and everything public. Exit codes: 0 nothing above a caution, 1 an answer or a leak, 2 usage
+    Reads the answers and all public files. Exit codes: 0 nothing above a caution, 1 an answer or a leak, 2 usage
     error, 3 neither, but something could not be examined.
     """
     from mlecore.api import competition

@@ -73,7 +73,7 @@ def flaws(subject: Subject, grid: Grid) -> Iterator[Flaw]:
     rows = len(grid.rows)
     yield Flaw(kind="position pairing", words="rows are reversed", change=_rows(lambda r: r[::-1]), harmless=True)
     if rows > 1:
-        yield Flaw(kind="repeats", words="one row is there twice", change=_rows(lambda r: [*r, r[0]]))
+        yield Flaw(kind="repeats", words="one row occurs twice", change=_rows(lambda r: [*r, r[0]]))
         yield Flaw(kind="repeats", words="one row replaces another", change=_rows(lambda r: [r[1], *r[1:]]))
         yield Flaw(kind="missing rows", words="the last row is missing", change=_rows(lambda r: r[:-1]))
         yield Flaw(kind="missing rows", words="half of the rows are missing", change=_rows(lambda r: r[: rows // 2]))

@@ -67,7 +67,7 @@ class Nameless:
                 yield Finding(level="answer", kind="values", file=where, evidence=evidence, score=score)
                 return
         if subject.truths[target].nunique() > len(column) / 2:
-            evidence = f"its column {name!r} holds the {len(column):,} values of {target!r} in another order"
+            evidence = f"its column {name!r} contains the {len(column):,} values of {target!r} in a different order"
             yield Finding(level="leak", kind="values", file=where, evidence=evidence)
 
 

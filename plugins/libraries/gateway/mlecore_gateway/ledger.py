@@ -93,7 +93,7 @@ class Ledger:
         self._write(call)
 
     def refuse(self, call: Call) -> None:
-        """Log that a call was refused; an agent that asks for ever does not fill the disk."""
+        """Log that a call was rejected; an agent that asks for ever does not fill the disk."""
         self.refused += 1
         if self.refused <= REFUSALS:
             self._write(call)
@@ -128,7 +128,7 @@ class Ledger:
 def read_calls(log: Path, *, under_way: bool = True) -> Iterator[Call]:
     """The calls in the order in which they ended, then, as ``cut``, those that have started and not ended.
 
-    ``under_way=False`` leaves these out, for the log of a gateway that may still be at work.
+    ``under_way=False`` leaves these out, for the log of a gateway that may still be active.
     """
     started: dict[int, Call] = {}
     for call in _lines(log):

@@ -110,9 +110,7 @@ def apply_rules(
         if places:
             broken[rule.name] = places
     if unknown := [name for name in waived if name not in says]:
-        broken["waive"] = [
-            Broken(f"there is no rule {name!r}; there are: {', '.join(says)}", _WAIVE) for name in unknown
-        ]
+        broken["waive"] = [Broken(f"unknown rule {name!r}; available: {', '.join(says)}", _WAIVE) for name in unknown]
     if broken:
         raise ConformanceError(subject, broken, says)
     return skipped

@@ -85,7 +85,7 @@ class Trial:
     def grade(self, submission: Content, truth: Content | None = None) -> float:
         """The score of a table, or of a file's content. Raises InvalidSubmission.
 
-        ``check`` looks at it as well: AssertionError where it refuses what is graded, or passes what is refused and
+        ``check`` looks at it as well: AssertionError where it refuses what is graded, or passes what is rejected and
         competition.toml does not say that it may (``check_incomplete``). With ``truth`` the submission is graded
         against these answers instead, without ``check``, as their sample is not there.
         """

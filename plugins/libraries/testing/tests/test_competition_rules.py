@@ -102,7 +102,7 @@ BROKEN = {
         {FACTS: ("", '[expect]\n"public/more.csv" = { rows = 3 }\n')},
         "prepare wrote no public/more.csv",
     ),
-    "a sample that is refused": ("sample", {CODE: ("assign(inside=0)", "assign(inside=0.5)")}, "check refuses it"),
+    "a sample that is rejected": ("sample", {CODE: ("assign(inside=0)", "assign(inside=0.5)")}, "check refuses it"),
     "a metric that is upside down": ("perfect", {CODE: ("return accuracy(", "return -accuracy(")}, "it scores -1.0"),
     "something better than the answers": (
         "best",

@@ -97,4 +97,4 @@ def test_a_waiver_whose_rule_cannot_be_tried_is_none() -> None:
 
 
 def test_a_waiver_of_an_unknown_rule_is_a_failure() -> None:
-    assert "there is no rule 'frist'; there are: first" in str(broken([rule("first", holds)], "frist"))
+    assert "unknown rule 'frist'; available: first" in str(broken([rule("first", holds)], "frist"))

@@ -58,7 +58,7 @@ def test_a_submission_is_graded_against_the_answers_that_a_test_gives(trial: Tri
     other = sample.replace("False", "True")
     assert trial.grade(sample, truth=sample) == 1
     assert trial.grade(sample, truth=other) == 0
-    trial.refuses(sample, "not asked for", truth=sample.replace("\n0", "\n9"))
+    trial.refuses(sample, "unexpected", truth=sample.replace("\n0", "\n9"))
 
 
 def test_a_refusal_needs_its_reason(trial: Trial, sample: str) -> None:

@@ -72,7 +72,7 @@ def _copy(public: Path, target: Path) -> None:
         for name in (*folders, *names):
             path = Path(top, name)
             if path.is_symlink() or not (path.is_file() or path.is_dir()):
-                raise BackendError(f"{path} is neither a file nor a folder; public data may hold no others")
+                raise BackendError(f"{path} is neither a file nor a folder; public data contain no others")
         for name in names:
             path = Path(top, name)
             read = _copy_file(path, inside / name)

@@ -6,7 +6,7 @@ The task comes on standard input, the settings in the variable SESSIONS:
 - ``state``: the folder below home in which the program keeps its sessions; it is made.
 - ``session``: a glob below that folder; a file that it matches means that there is a session to go on with.
 - ``log``: where the program's standard output is kept, below home.
-- ``rounds``: sessions at most, the first included.
+- ``rounds``: maximum number of sessions, including the first.
 """
 
 from __future__ import annotations
