@@ -65,6 +65,11 @@ class RunLine:
     remarks: tuple[ReportedFinding, ...]  # notes, and what detectors could not decide
     judged: Mapping[str, str]  # detector -> "violation", "suspicious", "failed", "undecided", "note" or "clean"
 
+    @property
+    def reached_goal(self) -> bool:
+        """Did it earn a medal, or beat the sample submission where there are none?"""
+        return self.medal != "none" if self.medal else bool(self.beats_sample)
+
 
 @frozen(kw_only=True)
 class SplitSummary:
@@ -193,6 +198,7 @@ class Document:
     published_source: str | None
     own: tuple[Own, ...]
     appendices: tuple[Appendix, ...] = ()  # that extensions left in the groups' folders
+    notices: tuple[str, ...] = ()  # what could not be read, beside runs
 
     @property
     def refused(self) -> bool:

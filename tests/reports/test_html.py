@@ -91,9 +91,7 @@ def test_the_result_comes_first(document, path: Path) -> None:
         text.index(f'<h2 id="{id}">') for id in ("setups", "medals", "scores", "time", "problems", "pairs", "methods")
     ]
     assert places == sorted(places)
-    assert (
-        text.index("earns a medal on") < places[0] < text.index("Denominator" if "Denominator" in text else "<h3>Notes")
-    )
+    assert text.index("earns a medal on") < places[0] < text.index("<h3>Notes")
 
 
 def test_sections_without_content_are_left_out(graded) -> None:
@@ -170,7 +168,27 @@ def test_a_square_says_what_a_run_earned(graded, report, without_thresholds) -> 
         ("open", "#run-A-4", "seed 4: planned", "?"),
     ]
     without = page(summarise([graded(data_kind="synthetic", made=without_thresholds(0.6))]))
-    assert 'class="q above"' in without
+    assert 'class="q beats"' in without
+
+
+def test_flagged_runs_have_a_frame(graded) -> None:
+    flag = (ReportedFinding(detector="d", rule="copied", verdict="violation", summary="it copied"),)
+    text = page(summarise([graded(medal="gold", suspicions=flag), graded(seed=1)]))
+    assert re.findall(r'<a class="q (\w+) flagged"', text) == ["gold"] and "flagged by a detector" in text
+    assert "flagged by a detector" not in page(summarise([graded()]))
+
+
+def test_without_a_rate_runs_are_counted(graded) -> None:
+    missing = graded("leaf-classification", state="failed", made=None)
+    text = page(summarise([graded(seed=seed, medal="gold" if seed else None) for seed in range(3)] + [missing]))
+    assert "no result; --pad-missing counts those" in text and "Any medal %" not in text[: text.index("</table>")]
+    assert '<td class="num">2 of 3</td>' in text[: text.index("</table>")]
+
+
+def test_many_failures_of_one_cause_are_one_row(graded, report) -> None:
+    bad = report(status="invalid", valid_submission=False, reason="3 rows are missing")
+    text = page(summarise([graded(f"c{n}", model=f"m{n % 20}", made=bad) for n in range(60)]))
+    assert text.count("<td>N rows are missing</td>") == 1 and "A 3, B 3" in text
 
 
 def test_a_file_that_cannot_be_written(document, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from attrs import frozen
 from markupsafe import Markup, escape
 
-from mle_lib_pages.marks import series
+from mle_lib_pages.marks import COLOURS, series
 from mle_lib_pages.scale import Scale
 
 _WIDTH, _HEIGHT = 640.0, 280.0
@@ -113,10 +113,14 @@ def _frame(x: Scale, y: Scale) -> Markup:
 
 
 def _end_labels(ends: Sequence[tuple[float, Line]]) -> Iterable[Markup]:
-    """Right of the lines, moved apart where they would overlap."""
+    """Right of the lines, moved apart where they would overlap; of many lines, only those with their own colour."""
+    if len(ends) > COLOURS:
+        ends = [end for end in ends if series(end[1].number) != series(None)]
+    ends = sorted(ends, key=lambda end: end[0])
+    lowest = _BOTTOM - _LABEL * (len(ends) - 1)  # so that the last one stands above the axis
     below = -_LABEL
-    for at, line in sorted(ends, key=lambda end: end[0]):
-        below = max(at, below + _LABEL)
+    for number, (at, line) in enumerate(ends):
+        below = max(min(at, lowest + _LABEL * number), below + _LABEL)
         yield Markup('<text class="{}" x="{}" y="{}">{}</text>').format(
             series(line.number), _RIGHT + 6, _round(below + 3.5), line.name
         )
