@@ -13,6 +13,7 @@ from mle_lib_pages.scale import Scale
 _WIDTH, _HEIGHT = 640.0, 280.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52.0, 588.0, 14.0, 236.0
 _LABEL = 11.0  # the height of a label
+_FITS = 6  # letters right of the chart; longer names reach into it
 
 
 @frozen(kw_only=True)
@@ -121,8 +122,9 @@ def _end_labels(ends: Sequence[tuple[float, Line]]) -> Iterable[Markup]:
     below = -_LABEL
     for number, (at, line) in enumerate(ends):
         below = max(min(at, lowest + _LABEL * number), below + _LABEL)
-        yield Markup('<text class="{}" x="{}" y="{}">{}</text>').format(
-            series(line.number), _RIGHT + 6, _round(below + 3.5), line.name
+        anchor, x = ("start", _RIGHT + 6) if len(line.name) <= _FITS else ("end", _WIDTH - 1)
+        yield Markup('<text class="{}" x="{}" y="{}" text-anchor="{}">{}</text>').format(
+            series(line.number), x, _round(below + 3.5), anchor, line.name
         )
 
 
