@@ -9,22 +9,10 @@ import sys
 from collections.abc import Iterator
 
 import pytest
-from mlecore_testing.browser import PROGRAM, Browser
+from mlecore_testing.browser import Browser
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.slow,
-    pytest.mark.skipif(PROGRAM is None, reason="Chromium is not installed (apt-get install chromium)"),
-    pytest.mark.xdist_group("browser"),
-]
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 FACTS = "document.querySelector('[data-part=facts]').textContent"
-
-
-@pytest.fixture
-def browser() -> Iterator[Browser]:
-    opened = Browser(allowed=("http://127.0.0.1:", "data:"))
-    yield opened
-    opened.close()
 
 
 @pytest.fixture
