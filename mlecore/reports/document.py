@@ -52,7 +52,6 @@ class RunLine:
     sample_score: float | None
     beats_sample: bool | None
     position: float | None  # from 0 (the sample submission) to 1 (gold)
-    marks: Mapping[str, float]  # where bronze, silver and the median lie on that axis
     rank: int | None
     teams: int | None
     percentile: float | None
