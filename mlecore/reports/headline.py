@@ -63,7 +63,10 @@ def warnings(document: Document) -> Iterator[str]:
         )
     refused = [setup.key for setup in setups if not setup.averaged]
     if refused:
-        yield f"Conditions differ between runs of {', '.join(refused)}, so there are no averages of them."
+        yield (
+            f"Conditions differ between runs of {', '.join(refused)}, so they are not averaged. Report on one kind of "
+            "them, or average anyway with --mix."
+        )
     yield from map(one_line, document.notices)
 
 

@@ -91,7 +91,8 @@ def test_what_does_not_compare_is_warned_of(graded, without_thresholds) -> None:
     assert dict(facts(document))["Data"] == "synthetic, published"
     unlike = [graded(seed=0), graded(seed=1, data_digest="other")]
     assert list(warnings(summarise(unlike))) == [
-        "Conditions differ between runs of A, so there are no averages of them."
+        "Conditions differ between runs of A, so they are not averaged. Report on one kind of them, or average anyway "
+        "with --mix."
     ]
 
 

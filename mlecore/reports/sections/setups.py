@@ -24,8 +24,8 @@ def overview(setups: Sequence[SetupSummary]) -> Section:
         notes.append("± is one standard error over seeds: how much a rate on these competitions varies by seed.")
     if any(found is not None for row in rows for found in row.intervals.values()):
         notes.append("The interval is over competitions: how much a rate would vary on others like these.")
-    if any(setup.costs for setup in setups):
-        notes.append("Time, dollars and tokens are totals over the graded runs.")
+    if any(cost.runs > 1 for setup in setups for cost in setup.costs):
+        notes.append("Time and cost are totals over the graded runs.")
     notes += said_once(((setup.key, note) for setup in setups for note in _unknown_costs(setup)), len(setups))
     counted_too = not all(setup.main_rate for setup in setups if setup.averaged)
     return section("setups", "Setups", header, (_row(setup, counted_too) for setup in ranked(setups)), notes)
