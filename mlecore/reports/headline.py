@@ -160,6 +160,8 @@ def _compared(pair: Comparison, best: str, subject: str, second: str) -> str:
     chance = "" if p < 0.05 else ", which may be chance"
     on = counted(pair.competitions, "competition")
     said = f"{subject} scores better than {second} on {wins or 'none'} of {on} and worse on {losses or 'none'}"
+    if pair.competitions == 1 and (wins or losses):
+        said = f"{subject} scores {'better' if wins else 'worse'} than {second}"
     if not (wins or losses or difference):
         return f"Their scores are equal on {on}."
     if not difference:

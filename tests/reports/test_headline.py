@@ -74,6 +74,14 @@ def test_two_that_do_not_differ(graded) -> None:
     assert said.endswith("each earns a medal on 50.0 % of 8 competitions. Their scores are equal on 8 competitions.")
 
 
+def test_on_one_competition_words_are_few(graded) -> None:
+    said = result(summarise([*agent(graded, "a", 1, ids=IDS[:1]), *agent(graded, "b", 0, ids=IDS[:1])]))
+    assert said.startswith("baseline 1.0, a (A) earns a medal on c0. It scores better than baseline 1.0, b (B); the ")
+    said = result(summarise([graded(seed=seed, medal="gold" if seed else None) for seed in range(3)]))
+    assert said == "baseline 1.0 earns a medal in 2 of 3 runs on spaceship-titanic."
+    assert result(summarise([graded()])) == "baseline 1.0 earns no medal on spaceship-titanic."
+
+
 def test_without_a_rate_pairs_are_still_compared(graded) -> None:
     missing = [graded("c9", model=model, state="failed", made=None) for model in ("a", "b")]
     said = result(summarise([*agent(graded, "a", 8), *agent(graded, "b", 0), *missing]))
