@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+import subprocess
+import tarfile
 import zlib
 from collections.abc import Iterator
 from functools import cache
@@ -15,6 +17,9 @@ import pytest
 
 # Published test parts of 20,000 files or 100,000 rows, whatever the size: the short lane leaves their kits out.
 LARGE = {"AI4Code", "alaska2-image-steganalysis", "tabular-playground-series-may-2022"}
+
+
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -32,6 +37,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Start the conformance kits first, as they take longest: the other tests then fill the gaps between workers."""
     turn, turns = map(int, config.getoption("--turn").split("/"))
     for item in items:
+        if item.get_closest_marker("browser"):
+            item.add_marker(pytest.mark.xdist_group("browser"))  # one worker starts it once
         if item.get_closest_marker("conformance") and item.competition in LARGE:  # type: ignore[attr-defined]
             item.add_marker("slow")
     left_out = {item for item in items if not _is_on(item, turn, turns)}
@@ -59,8 +66,43 @@ def _is_on(item: pytest.Item, turn: int, turns: int) -> bool:
     return zlib.crc32(key.encode()) % turns == turn % turns
 
 
+@pytest.fixture(scope="session")
+def _chromium() -> Iterator[Any]:
+    from mlecore_testing.browser import Browser
+
+    opened = Browser(allowed=("http://127.0.0.1:", "file:", "data:"))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def browser(_chromium: Any) -> Iterator[Any]:
+    """Chromium, started once: an empty page, and no problems so far. Tests with it need the marker `browser`."""
+    _chromium.problems.clear()
+    yield _chromium
+    _chromium.open("about:blank")  # closes the event streams of the page
+
+
+@pytest.fixture(scope="session")
+def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The source of axe-core, from the npm registry. Tests with it need the marker `network`."""
+    if shutil.which("npm") is None:
+        pytest.skip("npm is not installed")
+    folder = tmp_path_factory.mktemp("axe")
+    words = ["npm", "pack", "--silent", "axe-core@4.11.0"]
+    packed = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=300)
+    if packed.returncode:
+        pytest.skip(f"npm cannot fetch axe-core: {packed.stderr.strip()[-200:]}")
+    with tarfile.open(folder / packed.stdout.split()[-1]) as archive:
+        source = archive.extractfile("package/axe.min.js")
+        assert source is not None
+        return source.read().decode()
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip what this machine has no means for."""
+    if item.get_closest_marker("browser") and not any(map(shutil.which, CHROMIUM)):
+        pytest.skip("Chromium is not installed (apt-get install chromium)")
     if item.get_closest_marker("sandbox") and shutil.which("bwrap") is None:
         pytest.skip("bubblewrap is not installed")
     if item.get_closest_marker("docker") and (missing := _no_engine()):

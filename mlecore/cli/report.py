@@ -74,7 +74,8 @@ def command(
         mix=mix,
         against_published=against == "published",
     )
-    document = evolve(document, appendices=read_appendices(groups, runs))
+    appendices, notices = read_appendices(groups, runs)
+    document = evolve(document, appendices=appendices, notices=notices)
     if html:
         try:
             from mle_lib_pages.report import write_page

@@ -21,8 +21,8 @@ were not compared with the published checksums, or differ from them. ``synthetic
 data."""
 
 NO_MEDALS: Mapping[DataKind, str] = {
-    "unverified": "unverified data: they were not compared with the published checksums, or differ from them",
-    "synthetic": "synthetic data: such scores cannot be compared with real ones",
+    "unverified": "unverified data, which were not compared with the published checksums or differ from them",
+    "synthetic": "synthetic data, whose scores do not compare with real ones",
     "no_leaderboard": "the competition has no human leaderboard",
 }
 """Why there are no medals on the kinds of data that have none."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from mlecore import files
 from mlecore.errors import DataError, UsageError
@@ -50,17 +51,27 @@ class Appendix:
         return path
 
 
-def read_appendices(groups: Sequence[str], runs: Path) -> tuple[Appendix, ...]:
-    """Those of the groups, in order. Raises DataError for one that cannot be read."""
-    return tuple(found for group in groups for found in _of(runs / group if (runs / group).is_dir() else Path(group)))
+def read_appendices(groups: Sequence[str], runs: Path) -> tuple[tuple[Appendix, ...], tuple[str, ...]]:
+    """Those of the groups, in order, and a sentence for each that cannot be read."""
+    found: list[tuple[str, Appendix]] = []
+    problems = []
+    for group in groups:
+        folder = runs / group if (runs / group).is_dir() else Path(group)
+        for path in sorted(folder.glob("appendix-*.json")) if folder.is_dir() else ():
+            try:
+                found.append((folder.name, _read(path)))
+            except (DataError, OSError) as error:
+                problems.append(f"{path.name} of {folder.name} is left out, as it cannot be read: {error}")
+    several = Counter(each.name for _, each in found)
+    return tuple(
+        evolve(each, title=f"{each.title} ({group})") if several[each.name] > 1 else each for group, each in found
+    ), tuple(problems)
 
 
-def _of(group: Path) -> Iterator[Appendix]:
-    for path in sorted(group.glob("appendix-*.json")) if group.is_dir() else ():
-        try:
-            found = structure(Appendix, parse_json(files.read_regular(path, _LIMIT)))
-        except (SchemaError, OSError) as error:
-            raise DataError(f"{path} cannot be read: {error}", fix="Remove it.") from None
-        if not _NAME.fullmatch(found.name) or any(len(row) != len(found.header) for row in found.rows):
-            raise DataError(f"{path} has an invalid name, or rows of different lengths", fix="Remove it.")
-        yield found
+def _read(path: Path) -> Appendix:
+    found = structure(Appendix, parse_json(files.read_regular(path, _LIMIT)))
+    if not _NAME.fullmatch(found.name):
+        raise SchemaError(f"its name {found.name!r} must consist of lower-case letters, digits and dashes")
+    if any(len(row) != len(found.header) for row in found.rows):
+        raise SchemaError("a row and the header have different numbers of cells")
+    return found

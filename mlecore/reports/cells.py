@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from mlecore.printable import printable
 from mlecore.reports.document import RunLine
@@ -51,6 +52,11 @@ def rate(value: Rate | None) -> str:
 def out_of(count: int, planned: int) -> str:
     """Such as "7 of 9", or "9" where that is all."""
     return str(count) if count == planned else f"{count} of {planned}"
+
+
+def some(names: Sequence[str], most: int = 5) -> str:
+    """The first ones, and how many more there are."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def p_value(value: float) -> str:

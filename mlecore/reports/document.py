@@ -52,7 +52,6 @@ class RunLine:
     sample_score: float | None
     beats_sample: bool | None
     position: float | None  # from 0 (the sample submission) to 1 (gold)
-    marks: Mapping[str, float]  # where bronze, silver and the median lie on that axis
     rank: int | None
     teams: int | None
     percentile: float | None
@@ -64,6 +63,11 @@ class RunLine:
     suspicions: tuple[ReportedFinding, ...]  # that flag the run
     remarks: tuple[ReportedFinding, ...]  # notes, and what detectors could not decide
     judged: Mapping[str, str]  # detector -> "violation", "suspicious", "failed", "undecided", "note" or "clean"
+
+    @property
+    def reached_goal(self) -> bool:
+        """Did it earn a medal, or beat the sample submission where there are none?"""
+        return self.medal != "none" if self.medal else bool(self.beats_sample)
 
 
 @frozen(kw_only=True)
@@ -193,6 +197,7 @@ class Document:
     published_source: str | None
     own: tuple[Own, ...]
     appendices: tuple[Appendix, ...] = ()  # that extensions left in the groups' folders
+    notices: tuple[str, ...] = ()  # what could not be read, beside runs
 
     @property
     def refused(self) -> bool:

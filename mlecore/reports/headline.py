@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from mlecore.reports.cells import RATE_NAMES, interval, one_line, out_of, p_value
+from mlecore.reports.cells import interval, one_line, out_of, p_value, some
 from mlecore.reports.compare import Comparison
 from mlecore.reports.document import Document, SetupSummary
 from mlecore.reports.sections.setups import ranked
@@ -16,14 +16,18 @@ _LONGEST = 60  # characters of a setup's name
 _NAMED = 3  # setups in a title
 _PART = re.compile(r", | (?=[\w-]+=)")
 """Between the agent, its label, options, model and data in a setup's title."""
-_REACHES = {"any_medal": "earns a medal on", "beats_sample": "beats the sample submission on"}
+_REACHES = {"any_medal": "earns a medal", "beats_sample": "beats the sample submission"}
+_RATES = {"any_medal": "medal rate", "beats_sample": "rate of beating the sample"}
+_MISSES = {"any_medal": "earns no medal", "beats_sample": "does not beat the sample submission"}
 
 
 def title(document: Document) -> str:
     setups = document.setups
     names = list(short_names(setups).values())
     what = " vs ".join(names) if len(names) <= _NAMED else f"{len(names)} setups"
-    return f"{what} on {counted(len(_competitions(setups)), 'competition')}"
+    competitions = _competitions(setups)
+    on = one_line(next(iter(competitions))) if len(competitions) == 1 else f"{len(competitions)} competitions"
+    return f"{what} on {on}"
 
 
 def facts(document: Document) -> list[tuple[str, str]]:
@@ -36,7 +40,7 @@ def facts(document: Document) -> list[tuple[str, str]]:
     editions = dict.fromkeys(setup.edition for setup in setups)
     kinds = dict.fromkeys(kind for setup in setups for kind in setup.data_kinds)
     found = [
-        ("Groups", ", ".join(groups[:5]) + (f" and {len(groups) - 5} more" if len(groups) > 5 else "")),
+        ("Group" if len(groups) == 1 else "Groups", some(groups)),
         ("Edition", ", ".join(editions)),
         ("Data", ", ".join(kind.replace("_", " ") for kind in kinds)),
         ("Graded runs", out_of(graded, planned)),
@@ -46,7 +50,7 @@ def facts(document: Document) -> list[tuple[str, str]]:
 
 
 def warnings(document: Document) -> Iterator[str]:
-    """Why scores do not compare with others, or with each other."""
+    """Why scores do not compare with others, or with each other; and what could not be read."""
     setups = document.setups
     for why in dict.fromkeys(setup.no_medals for setup in setups if setup.no_medals):
         keys = [setup.key for setup in setups if setup.no_medals == why]
@@ -59,7 +63,11 @@ def warnings(document: Document) -> Iterator[str]:
         )
     refused = [setup.key for setup in setups if not setup.averaged]
     if refused:
-        yield f"Conditions differ between runs of {', '.join(refused)}, so there are no averages of them."
+        yield (
+            f"Conditions differ between runs of {', '.join(refused)}, so they are not averaged. Report on one kind of "
+            "them, or average anyway with --mix."
+        )
+    yield from map(one_line, document.notices)
 
 
 def result(document: Document) -> str:
@@ -71,9 +79,10 @@ def result(document: Document) -> str:
     level = [setup for setup in others if _equal(best, setup)]
     said = _shared([best, *level], names, len(document.setups)) if level else _reached(document, best, names[best.key])
     for pair in document.comparisons:
-        if len(level) < 2 and others and {pair.a, pair.b} == {best.key, others[0].key} and pair.competitions:
-            subject = "It" if best.main_rate and not level else names[best.key]
-            said += f" {_compared(pair, best.key, subject, names[others[0].key])}"
+        first_two = bool(others) and {pair.a, pair.b} == {best.key, others[0].key} and pair.competitions > 0
+        if first_two and len(level) < 2 and (best.main_rate or len(others) == 1):
+            subject = best.key if level else "It" if best.main_rate else names[best.key]
+            said += f" {_compared(pair, best.key, subject, others[0].key if level else names[others[0].key])}"
     return one_line(said)
 
 
@@ -91,22 +100,37 @@ def _reached(document: Document, best: SetupSummary, name: str) -> str:
     if not any(setup.coverage.graded_runs for setup in document.setups):
         return "No run has a result."
     if found is None or rate is None:
-        return "There is no rate over all planned competitions: no seed has a graded run on each of them."
+        return _no_rate(document, best)
     reach = found.intervals[best.goal]
     where = f" ({LEVEL} % interval {interval(reach)})" if reach else ""
     first = f"Of {len(document.setups)} setups, " if len(document.setups) > 2 else ""
-    return one_line(f"{first}{name} {_REACHES[best.goal]} {_share(best)}{where}.")
+    return one_line(f"{first}{name} {_success(best)}{where}.")
 
 
-def _share(setup: SetupSummary) -> str:
-    """Such as "45.3 % of 75 competitions"."""
+def _no_rate(document: Document, best: SetupSummary) -> str:
+    planned = sum(setup.coverage.planned_runs for setup in document.setups)
+    missing = planned - sum(setup.coverage.graded_runs for setup in document.setups)
+    why = "no seed has a graded run on each of them"
+    if not best.averaged:
+        why = "conditions differ between runs"
+    elif missing:
+        why = f"{missing} of {planned} planned runs have no result; --pad-missing counts those as failures"
+    return f"There is no rate over all planned competitions, as {why}."
+
+
+def _success(setup: SetupSummary) -> str:
+    """Such as "earns a medal on 45.3 % of 75 competitions"."""
     assert setup.planned_rates is not None and setup.main_rate is not None
-    on = setup.planned_rates.rates.competitions
-    if setup.main_rate.mean == 0:
-        return f"none of {on} competitions" if on > 1 else "no run of the competition"
-    if on == 1:
-        return f"{setup.main_rate.mean:.1f} % of the runs of one competition"
-    return f"{setup.main_rate.mean:.1f} % of {on} competitions"
+    rates, mean = setup.planned_rates.rates, setup.main_rate.mean
+    reaches, misses = _REACHES[setup.goal], _MISSES[setup.goal]
+    if rates.competitions > 1:
+        share = f"{mean:.1f} %" if mean else "none"
+        return f"{reaches} on {share} of {rates.competitions} competitions"
+    on, runs = rates.ids[0], len(rates.seeds)
+    if runs == 1:
+        return f"{reaches if mean else misses} on {on}"
+    successes = round(mean / 100 * runs)
+    return f"{reaches} in {successes} of {runs} runs on {on}" if successes else f"{misses} in {runs} runs on {on}"
 
 
 def _shared(best: Sequence[SetupSummary], names: Mapping[str, str], setups: int) -> str:
@@ -114,10 +138,9 @@ def _shared(best: Sequence[SetupSummary], names: Mapping[str, str], setups: int)
     keys = [names[setup.key] for setup in best] if len(best) == 2 else [setup.key for setup in best]
     who = f"{', '.join(keys[:-1])} and {keys[-1]}"
     first = f"Of {setups} setups, " if setups > len(best) else ""
-    reaches = _REACHES[best[0].goal]
     if best[0].main_rate and best[0].main_rate.mean == 0:
-        return f"None of {setups} setups {reaches} any competition."
-    return one_line(f"{first}{who} share the highest rate: each {reaches} {_share(best[0])}.")
+        return f"None of {setups} setups {_REACHES[best[0].goal]} on any competition."
+    return one_line(f"{first}{who} share the highest rate: each {_success(best[0])}.")
 
 
 def _compared(pair: Comparison, best: str, subject: str, second: str) -> str:
@@ -136,13 +159,15 @@ def _compared(pair: Comparison, best: str, subject: str, second: str) -> str:
     where = f"{LEVEL} % interval {interval(reach)}, " if reach else ""
     chance = "" if p < 0.05 else ", which may be chance"
     on = counted(pair.competitions, "competition")
-    said = f"{subject} scores better than {second} on {wins} of {on} and worse on {losses}"
+    said = f"{subject} scores better than {second} on {wins or 'none'} of {on} and worse on {losses or 'none'}"
+    if pair.competitions == 1 and (wins or losses):
+        said = f"{subject} scores {'better' if wins else 'worse'} than {second}"
     if not (wins or losses or difference):
         return f"Their scores are equal on {on}."
     if not difference:
-        return f"{said}; they do not differ in {RATE_NAMES[row.rate]}."
+        return f"{said}, with the same {_RATES[pair.goal]}." if subject != best else f"{said}."
     return (
-        f"{said}; the difference in {RATE_NAMES[row.rate]} is {difference:+.1f} points "
+        f"{said}; the difference in {_RATES[pair.goal]} is {difference:+.1f} points "
         f"({where}p {p_value(p)}{holm}){chance}."
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mlecore.reports.benchmark import listed
 from mlecore.reports.document import RunLine
 from mlecore.reports.graded import Graded
-from mlecore.reports.position import on_axis, position
+from mlecore.reports.position import position
 
 _OF_REPORT = (
     "score score_text sample_score beats_sample rank teams percentile best_human "
@@ -27,11 +27,6 @@ def run_line(item: Graded, column: str) -> RunLine:
     else:
         submission = {"graded": "valid", "invalid": "invalid", "none": "none"}[report.status]
         why = report.reason if report.status == "invalid" else ""
-    marks = {
-        name: place
-        for name in ("silver", "bronze", "median")
-        if report and medals and (place := on_axis(report, getattr(report, f"{name}_threshold"))) is not None
-    }
     return RunLine(
         run=run.name,
         group=run.group,
@@ -52,7 +47,6 @@ def run_line(item: Graded, column: str) -> RunLine:
         medal=(report.medal or "none") if report and medals else None,
         above_median=report.above_median if report and medals else None,
         position=position(report) if item.counts else None,
-        marks=marks,
         hours=None if run.seconds is None else run.seconds / 3600,
         input_tokens=usage.input_tokens if usage else None,
         output_tokens=usage.output_tokens if usage else None,

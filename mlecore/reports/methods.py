@@ -24,14 +24,14 @@ def methods(document: Document) -> tuple[Method, ...]:
 def _methods(document: Document) -> Iterator[Method]:
     setups = document.setups
     yield Method(
-        figure="rates, ±",
+        figure="Rates, ±",
         computed="For each seed the share of competitions; then mean ± one standard error over seeds. Seeds that lack "
         "a graded run are left out, or count missing runs as failures with --pad-missing.",
         source="Chan et al. 2025, MLE-bench, ICLR (arXiv 2410.07095)",
     )
     if any(setup.no_medals is None for setup in setups):
         yield Method(
-            figure="medals",
+            figure="Medals",
             computed="Kaggle's rules on the private leaderboard of each competition, with MLE-bench's thresholds.",
             source="Chan et al. 2025",
         )
@@ -43,20 +43,20 @@ def _methods(document: Document) -> Iterator[Method]:
         )
     if any(setup.position is not None for setup in setups):
         yield Method(
-            figure="position",
+            figure="Position",
             computed="Where a score lies between the sample submission (0) and gold (1), cut off at both ends; "
             "0 without a valid submission.",
         )
     if any(found.differences for found in document.comparisons):
         yield Method(
-            figure="difference, its interval and p",
+            figure="Difference, its interval and p",
             computed="Mean difference over competitions; exact two-sided sign-flip test; the interval inverts that "
             "test and is widened to Newcombe's for paired proportions where that is wider.",
             source="Fisher 1935, The Design of Experiments, section 21; Hartigan 1969, JASA 64; Newcombe 1998, "
             "Statistics in Medicine 17, 2635-2650",
         )
         yield Method(
-            figure="wins by score",
+            figure="Wins by score",
             computed="The probability that a run of the first setup scores better than one of the second on the same "
             "competition; ties count half, no valid submission is worse than any.",
             source="Vargha and Delaney 2000, J. Educ. Behav. Statistics 25",
@@ -75,6 +75,6 @@ def _methods(document: Document) -> Iterator[Method]:
         )
     if any(setup.flagged for setup in setups):
         yield Method(
-            figure="flagged as failures",
+            figure="Flagged as failures",
             computed="The same figure with runs that a detector flagged counted as failures.",
         )

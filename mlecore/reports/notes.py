@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from mlecore.data.prepared import no_medals as no_medals_on
+from mlecore.reports.cells import some
 from mlecore.reports.compare import goal_of
 from mlecore.reports.document import Coverage, SplitSummary
 from mlecore.reports.graded import Graded
@@ -14,7 +15,6 @@ from mlecore.reports.setups import Setup
 from mlecore.runs.record import Attempt, RunRecord
 from mlecore.units import counted
 
-_NAMED = 5  # runs that a sentence names
 _FEW_FAILED, _MANY_FAILED = 3, 0.1  # more failed calls than this, and a larger share of all, are worth a note
 
 
@@ -37,23 +37,20 @@ def notes(setup: Setup, rates: Sequence[SplitSummary], coverage: Coverage) -> It
         if row.unranked and row.split == "these" and goal_of(setup.runs) == "any_medal":
             yield (
                 "No medal rate includes these competitions, which have no human leaderboard or, in this edition, no "
-                f"comparable one: {_some(row.unranked)}."
+                f"comparable one: {some(row.unranked)}."
             )
     others = [item.run.name for item in setup.counted if item.report and item.report.began_with]
     if others:
-        yield f"Graded on request by another plugin than the one that their group started with: {_some(others)}."
+        yield f"Graded on request by another plugin than the one that their group started with: {some(others)}."
     ungraded = [item.run.name for item in setup.counted if item.report is None]
     if ungraded:
         group = setup.counted[0].run.group
-        yield (
-            f"Not graded yet, and no medal until then: {_some(ungraded)}; `mlecore runs resume {group}` grades them."
-        )
+        yield (f"Not graded yet, and no medal until then: {some(ungraded)}; `mlecore runs resume {group}` grades them.")
     yield from _model_notes(setup)
     forced = [item.run for item in setup.runs if item.run.forced]
     if forced:
-        were = _some([f"{run.name} (was {_results(run)})" for run in forced])
+        were = some([f"{run.name} (was {_results(run)})" for run in forced])
         yield f"Results were replaced by hand (`runs retry --force`) in {counted(len(forced), 'run')}: {were}."
-    flagged = [item.run.name for item in setup.counted if item.suspicions]
     failed, undecided = (
         [item.run.name for item in setup.counted if any(each.outcome == outcome for each in item.judgements)]
         for outcome in ("failed", "undecided")
@@ -61,15 +58,12 @@ def notes(setup: Setup, rates: Sequence[SplitSummary], coverage: Coverage) -> It
     if failed:
         group = setup.counted[0].run.group
         yield (
-            f"Detectors failed on {counted(len(failed), 'run')}, which may not be clean: {_some(failed)}; "
+            f"Detectors failed on {counted(len(failed), 'run')}, which may not be clean: {some(failed)}; "
             f"`mlecore detect {group}` tries again."
         )
     if undecided:
         runs = counted(len(undecided), "run")
-        yield f"Detectors could not decide about {runs}, which may not be clean: {_some(undecided)}."
-    if flagged:
-        runs = counted(len(flagged), "run")
-        yield f"Detectors flagged {runs}: {_some(flagged)}; each rate is given again with flagged runs as failures."
+        yield f"Detectors could not decide about {runs}, which may not be clean: {some(undecided)}."
 
 
 def _marked(setup: Setup) -> Iterable[str]:
@@ -78,7 +72,7 @@ def _marked(setup: Setup) -> Iterable[str]:
     if near:
         yield (
             f"Edition {setup.runs[0].run.edition} splits the data of these competitions otherwise, or has more inputs; "
-            f"their medals are only near those of v1: {_some(sorted(near), 10)}."
+            f"their medals are only near those of v1: {some(sorted(near), 10)}."
         )
 
 
@@ -92,16 +86,16 @@ def _coverage(setup: Setup, coverage: Coverage) -> Iterable[str]:
     states = ", ".join(f"{number} {state}" for state, number in coverage.missing.items())
     if coverage.padded:
         yield (
-            f"Denominator: all {runs} that were planned, on {competitions}. {len(missing)} of them are missing "
-            f"({states}) and count as failures: {_some(missing)}."
+            f"Denominator: all {runs} that were planned, on {competitions}. Missing and counted as failures "
+            f"({states}): {some(missing)}."
         )
     else:
         yield (
             f"Denominator: the {coverage.graded_runs} graded of {runs} that were planned, on {competitions}. "
-            f"{len(missing)} are missing ({states}) and left out: {_some(missing)}."
+            f"Missing and left out ({states}): {some(missing)}."
         )
-    if coverage.without_runs:
-        yield f"Planned competitions without a graded run: {_some(coverage.without_runs, 10)}."
+    if coverage.without_runs and coverage.planned_runs > coverage.planned_competitions:  # else they were just named
+        yield f"Planned competitions without a graded run: {some(coverage.without_runs, 10)}."
 
 
 def _incomplete_seeds(rows: Sequence[SplitRates]) -> Iterable[str]:
@@ -114,7 +108,7 @@ def _incomplete_seeds(rows: Sequence[SplitRates]) -> Iterable[str]:
         )
     for row in rows:
         if row.incomplete and row.seeds:
-            seeds = _some([f"{seed} ({count} missing)" for seed, count in row.incomplete.items()], 8)
+            seeds = some([f"{seed} ({count} missing)" for seed, count in row.incomplete.items()], 8)
             if row.padded:
                 yield f"{row.split}: missing runs count as failures in the seeds {seeds}."
             else:
@@ -139,10 +133,6 @@ def _not_compared(item: Graded) -> str:
     return "without a sample score to beat" if item.outcome.valid else "without a valid submission"
 
 
-def _some(names: Sequence[str], most: int = _NAMED) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
-
-
 def _model_notes(setup: Setup) -> Iterable[str]:
     """About runs whose model often did not answer."""
     rows = []
@@ -153,12 +143,12 @@ def _model_notes(setup: Setup) -> Iterable[str]:
     if rows:
         rows.sort(reverse=True)
         names = [f"{name[:-1]}, {share:.0%})" for share, name in rows]
-        yield f"Many calls to the model failed in {counted(len(rows), 'run')}: {_some(names)}."
+        yield f"Many calls to the model failed in {counted(len(rows), 'run')}: {some(names)}."
     last = [item.run for item in setup.counted if (at := item.run.attempt) and _failed_last(at)]
     if last:
         yield (
             f"The model's endpoint failed in the last calls of {counted(len(last), 'run')}: "
-            f"{_some([run.name for run in last])}. Their results count; `mlecore runs retry --force` repeats them."
+            f"{some([run.name for run in last])}. Their results count; `mlecore runs retry --force` repeats them."
         )
 
 

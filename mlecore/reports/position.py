@@ -33,7 +33,7 @@ def positions(runs: Sequence[Graded]) -> list[float | None]:
 
 
 def on_axis(report: Report, score: float | None) -> float | None:
-    """Any score (a threshold, a snapshot's) on the axis of a run's competition."""
+    """A snapshot's score on the axis of its run's competition."""
     sample, gold = report.sample_score, report.gold_threshold
     if score is None or sample is None or gold is None:
         return None

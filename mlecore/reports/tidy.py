@@ -17,7 +17,7 @@ from mlecore.reports.document import Document, RunLine
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-_NESTED = ("marks", "suspicions", "remarks", "judged")
+_NESTED = ("suspicions", "remarks", "judged")
 
 
 def rows(document: Document) -> list[dict[str, Any]]:

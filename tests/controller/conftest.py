@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -188,3 +189,13 @@ def finished_group(installed: Path, tmp_path_factory: pytest.TempPathFactory, da
     group = lab.make(("worker", {}), seeds=2)
     assert lab.run().complete
     return group.folder
+
+
+@pytest.fixture
+def shell(tmp_path: Path, data: Path) -> Any:
+    """Controllers as processes of their own, see processes.py."""
+    spec = importlib.util.spec_from_file_location("mlecore_test_processes", Path(__file__).with_name("processes.py"))
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.Shell(tmp_path, data)

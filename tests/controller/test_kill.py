@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import random
 import signal
 import subprocess
 from collections import defaultdict
-from pathlib import Path
 
 import pytest
 
@@ -17,18 +15,6 @@ from mlecore.runs.lock import holder
 from mlecore.runs.store import grade_of, load_group
 
 pytestmark = pytest.mark.slow
-
-
-def _shell(root: Path, data: Path):
-    spec = importlib.util.spec_from_file_location("mlecore_test_processes", Path(__file__).with_name("processes.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.Shell(root, data)
-
-
-@pytest.fixture
-def shell(tmp_path, data):
-    return _shell(tmp_path, data)
 
 
 def settled(shell, group: str, runs: int) -> None:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 from attrs import evolve
+from click.testing import CliRunner
 from mle_lib_pages.report import page
 
-from mlecore.errors import DataError, UsageError
+from mlecore.cli import main
+from mlecore.errors import UsageError
 from mlecore.reports.appendix import Appendix, Dot, read_appendices
+from mlecore.reports.headline import warnings
 from mlecore.reports.summary import summarise
 from mlecore.reports.text import markdown
 
@@ -37,8 +41,20 @@ def test_what_was_written_is_read(group: Path) -> None:
     MADE.write(group)
     evolve(MADE, name="other").write(group)
     MADE.write(group)  # again: it replaces the first
-    assert [each.name for each in read_appendices(["g"], group.parent)] == ["other", "tide"]
-    assert read_appendices([str(group), "absent"], Path("nowhere"))[1] == MADE
+    assert [each.name for each in read_appendices(["g"], group.parent)[0]] == ["other", "tide"]
+    assert read_appendices([str(group), "absent"], Path("nowhere"))[0][1] == MADE
+
+
+def test_two_groups_have_one_each(group: Path, graded) -> None:
+    other = group.parent / "h"
+    other.mkdir()
+    (other / "group.json").write_text("{}")
+    MADE.write(group)
+    MADE.write(other)
+    found, problems = read_appendices(["g", "h"], group.parent)
+    assert [each.title for each in found] == ["High & low water (g)", "High & low water (h)"] and problems == ()
+    shown = page(evolve(summarise([graded()]), appendices=found))
+    assert shown.count("High &amp; low water (g)</h2>") == shown.count("High &amp; low water (h)</h2>") == 1
 
 
 def test_it_needs_a_group(tmp_path: Path) -> None:
@@ -49,11 +65,27 @@ def test_it_needs_a_group(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "change", [{"name": "../x"}, {"rows": [["a"]]}, {"dots": [{"x": "NaN"}]}, {"more": 1}, {"title": 5}]
 )
-def test_one_that_is_damaged_is_named(group: Path, change: dict[str, object]) -> None:
+def test_one_that_is_damaged_is_named_and_stops_nothing(group: Path, change: dict[str, object], graded) -> None:
     path = MADE.write(group)
+    evolve(MADE, name="other", title="Whole").write(group)
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
-    with pytest.raises(DataError, match=r"appendix-tide\.json"):
-        read_appendices(["g"], group.parent)
+    found, problems = read_appendices(["g"], group.parent)
+    assert [each.name for each in found] == ["other"]
+    (problem,) = problems
+    assert problem.startswith("appendix-tide.json of g is left out, as it cannot be read: ")
+    document = evolve(summarise([graded()]), appendices=found, notices=problems)
+    assert "appendix-tide.json of g is left out" in " ".join(warnings(document))
+    assert "Whole</h2>" in page(document) and "appendix-tide.json of g is left out" in page(document)
+
+
+def test_the_command_reports_beside_a_damaged_one(two_groups: Path, tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    shutil.copytree(two_groups / "good", runs / "good", ignore=lambda _, names: [n for n in names if "leaf" in n])
+    (runs / "good" / "appendix-x.json").write_bytes(b"\xff{")
+    found = CliRunner().invoke(main, ["report", "good", "--runs", str(runs), "--competition", "AI4Code"])
+    assert found.exit_code == 0 and "appendix-x.json of good is left out" in " ".join(found.output.split())
+    assert "baseline" in found.output
 
 
 def test_a_report_shows_the_table_and_the_chart(graded) -> None:
@@ -61,11 +93,11 @@ def test_a_report_shows_the_table_and_the_chart(graded) -> None:
     text = markdown(document)
     assert "High & low water" in text and "By gauge." in text and "| Elbe " in text
     shown = page(document)
-    assert 'id="appendix-tide"' in shown and 'href="#appendix-tide"' in shown and "score against metres" in shown
+    assert 'id="appendix-0"' in shown and 'href="#appendix-0"' in shown and "score against metres" in shown
     assert "<b>Ems</b>" not in shown and "&lt;b&gt;Ems" in shown and "High &amp; low water" in shown
     assert document.to_json()["appendices"][0]["rows"][1] == ("Elbe", "2.0")
 
 
 def test_a_table_without_dots_has_no_chart(graded) -> None:
     shown = page(evolve(summarise([graded()]), appendices=(evolve(MADE, dots=()),)))
-    assert 'id="appendix-tide"' in shown and "score against metres" not in shown
+    assert 'id="appendix-0"' in shown and "score against metres" not in shown

@@ -32,8 +32,8 @@ def test_the_better_of_two_is_named_whatever_their_order(graded, turned: bool) -
     best, other = ("B", "A") if turned else ("A", "B")
     said = result(summarise(items))
     assert said.startswith(f"baseline 1.0, good ({best}) earns a medal on 100.0 % of 8 competitions (95 % interval ")
-    assert f"It scores better than baseline 1.0, bad ({other}) on 8 of 8 competitions and worse on 0;" in said
-    assert "the difference in any medal is +100.0 points (95 % interval " in said
+    assert f"It scores better than baseline 1.0, bad ({other}) on 8 of 8 competitions and worse on none;" in said
+    assert "the difference in medal rate is +100.0 points (95 % interval " in said
     low, high = said.split("interval ")[2].split(",")[0].split(" to ")
     assert 0 < float(low) <= 100 == float(high) and "p 0.0078)" in said and "chance" not in said
 
@@ -74,10 +74,20 @@ def test_two_that_do_not_differ(graded) -> None:
     assert said.endswith("each earns a medal on 50.0 % of 8 competitions. Their scores are equal on 8 competitions.")
 
 
+def test_on_one_competition_words_are_few(graded) -> None:
+    said = result(summarise([*agent(graded, "a", 1, ids=IDS[:1]), *agent(graded, "b", 0, ids=IDS[:1])]))
+    assert said.startswith("baseline 1.0, a (A) earns a medal on c0. It scores better than baseline 1.0, b (B); the ")
+    said = result(summarise([graded(seed=seed, medal="gold" if seed else None) for seed in range(3)]))
+    assert said == "baseline 1.0 earns a medal in 2 of 3 runs on spaceship-titanic."
+    assert result(summarise([graded()])) == "baseline 1.0 earns no medal on spaceship-titanic."
+
+
 def test_without_a_rate_pairs_are_still_compared(graded) -> None:
     missing = [graded("c9", model=model, state="failed", made=None) for model in ("a", "b")]
     said = result(summarise([*agent(graded, "a", 8), *agent(graded, "b", 0), *missing]))
-    assert said.startswith("There is no rate over all planned competitions: no seed has a graded run on each of them.")
+    assert said.startswith(
+        "There is no rate over all planned competitions, as 2 of 18 planned runs have no result; --pad-missing"
+    )
     assert "baseline 1.0, a (A) scores better than baseline 1.0, b (B) on 8 of 8 competitions" in said
 
 
@@ -89,13 +99,14 @@ def test_what_does_not_compare_is_warned_of(graded, without_thresholds) -> None:
     assert dict(facts(document))["Data"] == "synthetic, published"
     unlike = [graded(seed=0), graded(seed=1, data_digest="other")]
     assert list(warnings(summarise(unlike))) == [
-        "Conditions differ between runs of A, so there are no averages of them."
+        "Conditions differ between runs of A, so they are not averaged. Report on one kind of them, or average anyway "
+        "with --mix."
     ]
 
 
 def test_setups_that_differ_in_their_data_only_have_their_whole_names(graded, without_thresholds) -> None:
     items = [graded(), graded(data_kind="synthetic", made=without_thresholds(0.6))]
-    assert title(summarise(items)) == "baseline 1.0 vs baseline 1.0, synthetic data on 1 competition"
+    assert title(summarise(items)) == "baseline 1.0 vs baseline 1.0, synthetic data on spaceship-titanic"
 
 
 def test_long_options_stay_in_the_table(graded) -> None:
@@ -103,7 +114,7 @@ def test_long_options_stay_in_the_table(graded) -> None:
 
     options = {"argv": "python agent.py " * 20}
     items = [graded(), graded(agent=PluginUse(name="command", version="2.0", options=options), label="command")]
-    assert title(summarise(items)) == "baseline 1.0 vs command 2.0 on 1 competition"
+    assert title(summarise(items)) == "baseline 1.0 vs command 2.0 on spaceship-titanic"
 
 
 def test_names_show_what_differs_only(graded) -> None:
@@ -114,4 +125,4 @@ def test_names_show_what_differs_only(graded) -> None:
         return graded(agent=PluginUse(name="aide", version="1.0", options=options), label="aide", model=model)
 
     document = summarise([setup("10", "m"), setup("20", "m")])
-    assert title(document) == "aide 1.0, steps=10 vs aide 1.0, steps=20 on 1 competition"
+    assert title(document) == "aide 1.0, steps=10 vs aide 1.0, steps=20 on spaceship-titanic"

@@ -118,7 +118,7 @@ def test_flagged_runs_count_once_as_they_are_and_once_as_failures(graded) -> Non
     (setup,) = summarise(items).setups
     (row,) = setup.rates
     assert row.rates.rates["gold"].mean == 100.0 and row.without_flagged["gold"].mean == 50.0
-    assert setup.flagged == 1 and any("flagged 1 run:" in note for note in setup.notes)
+    assert setup.flagged == 1
     assert summarise([items[1]]).setups[0].rates[0].without_flagged is None
 
 
@@ -196,7 +196,7 @@ def test_runs_that_are_not_results_are_named(graded) -> None:
     assert setup.rates[0].rates.rates["any_medal"] is None
     notes = "\n".join(setup.notes)
     assert "Not graded yet, and no medal until then: b--0" in notes
-    assert "1 are missing (1 failed) and left out: c--0." in notes and "without a graded run: c." in notes
+    assert "Missing and left out (1 failed): c--0." in notes
     assert summarise(items[:2]).setups[0].rates[0].rates.rates["any_medal"].mean == 50.0  # not graded: no medal yet
     padded = summarise(items, pad_missing=True).setups[0].rates[0].rates.rates["any_medal"]
     assert padded.mean == pytest.approx(100 / 3)

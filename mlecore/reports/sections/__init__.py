@@ -34,8 +34,8 @@ def _all(document: Document) -> Iterator[Section]:
     yield pairs(document.comparisons)
     yield published_entries(document)
     yield not_comparable(document)
-    for each in document.appendices:
-        yield section(f"appendix-{each.name}", each.title, each.header, each.rows, each.notes)
+    for number, each in enumerate(document.appendices):
+        yield section(f"appendix-{number}", each.title, each.header, each.rows, each.notes)
     yield problems.notes(setups)
     yield differences(setups)
     yield conditions(setups)

@@ -45,11 +45,7 @@ def _results(setups: Sequence[SetupSummary]) -> Section:
         return results(shown)
 
     def spread(competition: str) -> tuple[float, float]:
-        goals = [
-            sum(line.medal not in (None, "none") or (line.medal is None and bool(line.beats_sample)) for line in lines)
-            / len(lines)
-            for lines in every[competition].values()
-        ]
+        goals = [sum(line.reached_goal for line in lines) / len(lines) for lines in every[competition].values()]
         return max(goals) - min(goals), max(goals)
 
     chosen = set(sorted(every, key=spread, reverse=True)[:_ROWS])

@@ -13,16 +13,7 @@ from mlecore.reports.sections.section import Section, section
 def differences(setups: Sequence[SetupSummary]) -> Section:
     """Conditions that are not the same for all runs of a setup."""
     rows = [(setup.key, name, " | ".join(values)) for setup in setups for name, values in setup.differences.items()]
-    notes = []
-    refused = [setup.key for setup in setups if not setup.averaged]
-    if refused:
-        notes.append(
-            f"Conditions differ between runs of {', '.join(refused)}, so they are not averaged. Report on one kind of "
-            "them, or average anyway with --mix."
-        )
-    return section(
-        "differences", "Conditions that differ within a setup", ("SETUP", "CONDITION", "VALUES"), rows, notes
-    )
+    return section("differences", "Conditions that differ within a setup", ("SETUP", "CONDITION", "VALUES"), rows)
 
 
 def conditions(setups: Sequence[SetupSummary]) -> Section:

@@ -14,7 +14,7 @@ def pairs(comparisons: Sequence[Comparison], main: bool = False) -> Section:
     """A row per pair and rate; ``main``: only the rate that the setups were run for, the surest differences first."""
     chosen = sorted(comparisons, key=_p) if main else comparisons
     header = ["PAIR", "RATE", "COMPETITIONS", "FIRST %", "SECOND %", "DIFFERENCE", f"{LEVEL} % INTERVAL"]
-    header += ["P", "SMALLEST P", "P (HOLM)", "WINS BY SCORE", f"{LEVEL} % INTERVAL OF WINS"]
+    header += ["p", "SMALLEST p", "p (HOLM)", "WINS BY SCORE", f"{LEVEL} % INTERVAL OF WINS"]
     rows = [
         (
             f"{found.a} - {found.b}",

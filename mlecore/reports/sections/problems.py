@@ -14,12 +14,22 @@ _SHOWN = 3  # places of a finding
 
 
 def failures(setups: Sequence[SetupSummary]) -> Section:
+    """A row per kind and cause, the most frequent first."""
+    found: dict[tuple[str, str], dict[str, tuple[str, ...]]] = {}
+    for setup in setups:
+        for failure in setup.failures:
+            found.setdefault((failure.kind, failure.cause), {})[setup.key] = failure.runs
+    counts = {kind: sum(map(len, by_setup.values())) for kind, by_setup in found.items()}
     rows = [
-        (setup.key, failure.kind, failure.cause, str(len(failure.runs)), failure.runs[0])
-        for setup in setups
-        for failure in setup.failures
+        (
+            *kind,
+            str(counts[kind]),
+            ", ".join(f"{key} {len(runs)}" for key, runs in by_setup.items()) if len(setups) > 1 else NONE,
+            next(iter(by_setup.values()))[0],
+        )
+        for kind, by_setup in sorted(found.items(), key=lambda pair: (-counts[pair[0]], pair[0]))
     ]
-    header = ("SETUP", "RESULT", "CAUSE", "RUNS", "FOR EXAMPLE")
+    header = ("RESULT", "CAUSE", "RUNS", "BY SETUP", "FOR EXAMPLE")
     return section("failures", "Runs without a valid submission", header, rows)
 
 
@@ -50,8 +60,8 @@ def flagged(setups: Sequence[SetupSummary]) -> Section:
     rows = []
     for setup in setups:
         found = setup.planned_rates
-        if setup.flagged and found and found.without_flagged is not None:
-            before, after = found.rates.rates[setup.goal], found.without_flagged[setup.goal]
+        if setup.main_rate and found and found.without_flagged is not None:
+            before, after = setup.main_rate, found.without_flagged[setup.goal]
             rows.append((setup.key, str(setup.flagged), RATE_NAMES[setup.goal], rate(before), rate(after)))
     header = ("SETUP", "FLAGGED", "RATE", "ALL RUNS %", f"{FLAGGED.upper()} %")
     return section("flagged", "What the findings change", header, rows)

@@ -41,4 +41,4 @@ def not_comparable(document: Document) -> Section:
         for reason in own.not_comparable:
             found.setdefault(f"{reason[0].upper()}{reason[1:]}.", []).append(own.key)
     notes = [f"{', '.join(keys)}: {reason}" for reason, keys in found.items()]
-    return section("not-comparable", "What keeps setups from comparing with the published entries", (), (), notes)
+    return section("not-comparable", "Why setups do not compare with the published entries", (), (), notes)

@@ -16,7 +16,7 @@ _MEDALS = ("gold", "silver", "bronze")
 
 def overview(setups: Sequence[SetupSummary]) -> Section:
     """A row per setup, the best first: rates over the planned competitions, time and cost of the graded runs."""
-    header = ["SETUP", "AGENT", "MODEL", "RUNS", f"{goals(setups)} %", f"{LEVEL} % INTERVAL"]
+    header = ["SETUP", "AGENT", "MODEL", "RUNS", f"{goals(setups)} %", goals(setups), f"{LEVEL} % INTERVAL"]
     header += [*(f"{medal.upper()} %" for medal in _MEDALS), "VALID %", "TIME", "US DOLLARS", "TOKENS", "FLAGGED"]
     notes = []
     rows = [row for setup in setups for row in setup.rates]
@@ -24,21 +24,24 @@ def overview(setups: Sequence[SetupSummary]) -> Section:
         notes.append("± is one standard error over seeds: how much a rate on these competitions varies by seed.")
     if any(found is not None for row in rows for found in row.intervals.values()):
         notes.append("The interval is over competitions: how much a rate would vary on others like these.")
+    if any(cost.runs > 1 for setup in setups for cost in setup.costs):
+        notes.append("Time and cost are totals over the graded runs.")
     notes += said_once(((setup.key, note) for setup in setups for note in _unknown_costs(setup)), len(setups))
-    return section("setups", "Setups", header, map(_row, ranked(setups)), notes)
+    counted_too = not all(setup.main_rate for setup in setups if setup.averaged)
+    return section("setups", "Setups", header, (_row(setup, counted_too) for setup in ranked(setups)), notes)
 
 
 def ranked(setups: Sequence[SetupSummary]) -> list[SetupSummary]:
     """The best first, of equal ones the one with the higher mean position; those without a rate last."""
 
     def reached(setup: SetupSummary) -> tuple[float, float]:
-        rate = setup.main_rate
-        return (-1.0, 0.0) if rate is None else (rate.mean, setup.position or 0.0)
+        return -1.0 if setup.main_rate is None else setup.main_rate.mean, setup.position or 0.0
 
     return sorted(setups, key=reached, reverse=True)
 
 
-def _row(setup: SetupSummary) -> tuple[str, ...]:
+def _row(setup: SetupSummary, counted_too: bool) -> tuple[str, ...]:
+    """``counted_too``: with the number of runs that reached the goal, where seeds are too incomplete for a rate."""
     found = setup.planned_rates
     rates = found.rates.rates if found else {}
     hours = setup.cost("hours")
@@ -48,6 +51,9 @@ def _row(setup: SetupSummary) -> tuple[str, ...]:
         setup.model or NONE,
         out_of(setup.coverage.graded_runs, setup.coverage.planned_runs),
         rate(rates.get(setup.goal)),
+        out_of(sum(line.reached_goal for line in setup.runs), setup.coverage.graded_runs)
+        if counted_too and setup.averaged
+        else NONE,
         interval(found.intervals[setup.goal]) if found else NONE,
         *(rate(rates.get(medal)) for medal in _MEDALS),
         rate(rates.get("valid")),
@@ -65,7 +71,8 @@ def _unknown_costs(setup: SetupSummary) -> Iterator[str]:
             yield f"Of {counted(cost.runs, 'run')}, only {cost.known} have known {cost.unit}."
     logged = max((cost.known - cost.measured for cost in setup.costs if cost.measured is not None), default=0)
     if logged:
-        yield f"Tokens and dollars of {counted(logged, 'run')} are from the agent's logs, not the gateway."
+        of = "" if logged == setup.coverage.graded_runs else f" of {counted(logged, 'run')}"
+        yield f"Tokens and dollars{of} are from the agent's logs, not the gateway."
 
 
 def split_rates(setups: Sequence[SetupSummary]) -> Section:

@@ -45,9 +45,9 @@ def _sentences(expected: Mapping[str, Any]) -> Iterator[str]:
         wins = [pair["a_wins"] for pair in found["pairs"].rows.values()]
         more, less = sum(chance > 0.5 for chance in wins), sum(chance < 0.5 for chance in wins)
         if row["difference"] > 0:
-            yield f"on {more} of {len(wins)} competitions and worse on {less}; the difference in"
+            yield f"on {more or 'none'} of {len(wins)} competitions and worse on {less or 'none'}; the difference in"
         elif row["difference"] < 0:
-            yield f"on {less} of {len(wins)} competitions and worse on {more}; the difference in"
+            yield f"on {less or 'none'} of {len(wins)} competitions and worse on {more or 'none'}; the difference in"
         if row["difference"]:
             yield f" is {abs(row['difference']):+.1f} points (95 % interval "
 

@@ -77,14 +77,7 @@ def table_rows(expected: Mapping[str, Any]) -> Iterator[tuple[str, dict[tuple[st
             for row in setup["progress"]
         },
     )
-    yield (
-        "Runs without a valid submission",
-        {
-            (key, *kind): {"runs": len(row["runs"]), "for example": row["runs"][0]}
-            for key, setup in setups.items()
-            for kind, row in setup["failures"].rows.items()
-        },
-    )
+    yield "Runs without a valid submission", _failures(setups)
     yield "How the agents' processes ended", _endings(setups)
     yield "What the findings change", _flagged(setups)
     yield (
@@ -195,6 +188,21 @@ def _overview(setups: Mapping[str, Mapping[str, Any]]) -> dict[tuple[str, ...], 
             **(splits if len(splits) > 1 else {}),
         }
     return found
+
+
+def _failures(setups: Mapping[str, Mapping[str, Any]]) -> dict[tuple[str, ...], Cells]:
+    found: dict[tuple[str, ...], list[tuple[str, list[str]]]] = {}
+    for key, setup in setups.items():
+        for kind, row in setup["failures"].rows.items():
+            found.setdefault(kind, []).append((key, row["runs"]))
+    return {
+        kind: {
+            "runs": sum(len(runs) for _, runs in each),
+            "by setup": ", ".join(f"{key} {len(runs)}" for key, runs in each) if len(setups) > 1 else None,
+            "for example": each[0][1][0],
+        }
+        for kind, each in found.items()
+    }
 
 
 def _endings(setups: Mapping[str, Mapping[str, Any]]) -> dict[tuple[str, ...], Cells]:

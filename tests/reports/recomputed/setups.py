@@ -12,7 +12,7 @@ from recomputed.kinds import pass_at_k, slices
 from recomputed.matching import Rows
 from recomputed.progress import progress
 from recomputed.rates import all_rates
-from recomputed.runs import Run, doubtful, final_place, flagged, goal_of, grouped, place_of, positions, ranked
+from recomputed.runs import Run, doubtful, final_place, flagged, goal_of, grouped, positions, ranked
 from recomputed.sums import ENDS, costs, detectors, failures, outcome
 
 
@@ -52,7 +52,6 @@ def line(run: Run) -> dict[str, Any]:
     medal = next((name for name in ("gold", "silver", "bronze") if grade[f"{name}_medal"]), "none")
     copied = ("score", "score_text", "sample_score", "beats_sample", "rank", "teams", "percentile", "best_human")
     thresholds = [f"{name}_threshold" for name in ("gold", "silver", "bronze", "median")]
-    marks = {name: place_of(run, grade[f"{name}_threshold"]) for name in ("silver", "bronze", "median")}
     return {
         **{name: grade[name] for name in (*copied, *thresholds)},
         "run": run["name"],
@@ -62,7 +61,6 @@ def line(run: Run) -> dict[str, Any]:
         "above_median": grade["above_median"] if ranked(run) else None,
         "lower_is_better": grade["is_lower_better"],
         "position": final_place(run),
-        "marks": {name: place for name, place in marks.items() if place is not None},
         "hours": run["seconds"] / 3600,
         "input_tokens": usage.get("input_tokens"),
         "output_tokens": usage.get("output_tokens"),

@@ -9,7 +9,7 @@ from typing import Any
 
 from mle_lib_pages import environment, inline
 from mle_lib_pages.charts import Line, line_chart
-from mle_lib_pages.marks import Square
+from mle_lib_pages.marks import Square, kind
 from mle_lib_pages.scale import Scale
 
 from mle_ext_leaderboard.board import Board
@@ -108,16 +108,17 @@ def matrix(results: Results) -> list[tuple[str, list[Square]]]:
     """Competition -> a square per seed."""
     found: dict[str, list[Square]] = {}
     for run in results.runs:
-        found.setdefault(run.competition, []).append(Square(kind=_kind(run), words=_words(run)))
+        found.setdefault(run.competition, []).append(Square(kind=_kind(run), words=_words(run), flagged=_flagged(run)))
     return list(found.items())
 
 
+def _flagged(run: RunResult) -> bool:
+    return any(found.startswith(("violation:", "suspicious:")) for found in run.findings)
+
+
 def _kind(run: RunResult) -> str:
-    if run.medal in ("gold", "silver", "bronze"):
-        return run.medal
-    if run.submission == "valid":
-        return "above" if run.above_median or (not run.ranked and run.beats_sample) else "valid"
-    return "failed" if run.submission in ("invalid", "none") else "open"
+    medal = run.medal or ("none" if run.ranked else None)
+    return kind(run.submission, medal, run.above_median, run.beats_sample)
 
 
 def _words(run: RunResult) -> str:

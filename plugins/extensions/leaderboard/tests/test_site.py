@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner, Result
-from mlecore_testing.browser import PROGRAM, Browser
+from mlecore_testing.browser import Browser
 
 from mlecore.cli import main
 
@@ -178,30 +178,22 @@ def test_a_page_links_only_to_what_is_there(full: Path) -> None:
 
 
 @pytest.mark.browser
-def test_browsers_show_it(full: Path) -> None:
+def test_browsers_show_it(full: Path, browser: Browser) -> None:
     """Light and dark, wide and narrow: no error, no request, nothing wider than the window; filters and keys work."""
-    if PROGRAM is None:
-        pytest.skip("needs Chromium")
     site = build(full)
-    browser = Browser()
-    try:
-        for page in (site / "index.html", site / "entries" / "alpha.html"):
-            for dark in (False, True):
-                for width in (1200, 360):
-                    browser.open(page, dark=dark, width=width)
-                    assert browser.problems == []
-                    wide = browser.ask("document.documentElement.scrollWidth - innerWidth")
-                    assert wide <= 0, (page.name, width, wide)
-        browser.open(site / "index.html")
-        count = "[...document.querySelectorAll('tr[data-tags]')].filter((row) => !row.hidden).length"
-        assert browser.ask(count) == 4
-        box = "document.querySelector('input[value=source]')"
-        browser.ask(f"{box}.focus()")
-        browser.call(
-            "Input.dispatchKeyEvent", type="keyDown", key=" ", code="Space", windowsVirtualKeyCode=32, text=" "
-        )
-        browser.call("Input.dispatchKeyEvent", type="keyUp", key=" ", code="Space", windowsVirtualKeyCode=32)
-        assert browser.ask(count) == 1 and browser.ask("document.getElementById('shown').textContent") == "1 of 4 rows"
-        assert browser.problems == []
-    finally:
-        browser.close()
+    for page in (site / "index.html", site / "entries" / "alpha.html"):
+        for dark in (False, True):
+            for width in (1200, 360):
+                browser.open(page, dark=dark, width=width)
+                assert browser.problems == []
+                wide = browser.ask("document.documentElement.scrollWidth - innerWidth")
+                assert wide <= 0, (page.name, width, wide)
+    browser.open(site / "index.html")
+    count = "[...document.querySelectorAll('tr[data-tags]')].filter((row) => !row.hidden).length"
+    assert browser.ask(count) == 4
+    box = "document.querySelector('input[value=source]')"
+    browser.ask(f"{box}.focus()")
+    browser.call("Input.dispatchKeyEvent", type="keyDown", key=" ", code="Space", windowsVirtualKeyCode=32, text=" ")
+    browser.call("Input.dispatchKeyEvent", type="keyUp", key=" ", code="Space", windowsVirtualKeyCode=32)
+    assert browser.ask(count) == 1 and browser.ask("document.getElementById('shown').textContent") == "1 of 4 rows"
+    assert browser.problems == []

@@ -25,8 +25,9 @@ SHOWN = 200  # runs on one page of the table
 _SQUARES = 1500  # of the matrix
 _POINTS = 500  # of a chart
 _KINDS = {
-    **dict.fromkeys(("gold", "silver", "bronze", "above", "valid", "running"), ""),
+    **{kind: kind for kind in ("gold", "silver", "bronze", "above", "valid", "running")},
     **dict.fromkeys(("invalid", "none", "failed"), "failed"),
+    "beats sample": "beats",
 }
 _KEYS = {
     "plan": lambda row: 0,
@@ -48,7 +49,7 @@ class AgentSums:
     runs: int
     settled: int
     medals: Mapping[str, int]
-    above: int  # of those without a medal
+    above: int  # the median without a medal, or the sample submission where there are no medals
     valid: int
     graded: int
     position: float | None  # mean, from the sample submission (0) to gold (1)
@@ -96,7 +97,7 @@ def group_page(site: Site, name: str, query: Mapping[str, str]) -> str:
         left=_left(group),
         agents=[_sums(label, number, rows) for number, label in enumerate(labels)],
         matrix=_matrix(rows, labels, links, name) if len(rows) <= _SQUARES else None,
-        kinds={_square(row, "").kind for row in rows},
+        kinds={_KINDS.get(row.result, "open") for row in rows} | {"flagged" for row in rows if row.flagged},
         charts=_charts(rows, labels),
         findings=[row for row in rows if row.flagged or row.worst == "failed"][:SHOWN],
         rows=shown,
@@ -155,7 +156,7 @@ def _sums(label: str, number: int, all_rows: Sequence[Row]) -> AgentSums:
         runs=len(rows),
         settled=sum(row.record.state in SETTLED for row in rows),
         medals={medal: results.count(medal) for medal in ("gold", "silver", "bronze")},
-        above=results.count("above"),
+        above=results.count("above") + results.count("beats sample"),
         valid=sum(row.report is not None and row.report.valid_submission for row in rows),
         graded=sum(row.record.state == "graded" for row in rows),
         position=statistics.fmean(positions) if positions else None,
@@ -184,7 +185,7 @@ def _square(row: Row, link: str) -> Square:
     words += f", {row.score:g}" if row.score is not None else ""
     words += f" ({record.reason})" if record.reason and row.report is None else ""
     words += ", flagged" if row.flagged else ""
-    return Square(kind=_KINDS.get(row.result, "open") or row.result, words=one_line(words), link=link)
+    return Square(kind=_KINDS.get(row.result, "open"), words=one_line(words), link=link, flagged=row.flagged)
 
 
 def _charts(rows: Sequence[Row], labels: Sequence[str]) -> list[tuple[str, Markup]]:
@@ -209,7 +210,7 @@ def _ended_chart(rows: Sequence[Row], labels: Sequence[str]) -> Markup:
         )
         points = [(0.0, 0.0), *((at, float(count)) for count, at in enumerate(ends, 1))]
         thinned = [*points[:: max(1, len(points) // _POINTS)], points[-1]]
-        lines += [Line(name=one_line(label[:12]), points=thinned, number=number, step=True)] if ends else []
+        lines += [Line(name=str(number + 1), points=thinned, number=number, step=True)] if ends else []
     if not lines:
         return Markup("")
     return line_chart(

@@ -53,13 +53,15 @@ class Row:
 
     @property
     def result(self) -> str:
-        """A medal, or how far it came without one: above, valid, invalid, none; else its state."""
+        """A medal, or how far it came without one: above, beats sample, valid, invalid, none; else its state."""
         report = self.report
         if report is None or self.record.state != "graded":
             return self.record.state
         if report.status != "graded":
             return report.status
-        return report.medal or ("above" if report.above_median or report.beats_sample else "valid")
+        if report.gold_threshold is None and report.beats_sample:
+            return "beats sample"
+        return report.medal or ("above" if report.above_median else "valid")
 
     @property
     def score(self) -> float | None:

@@ -117,7 +117,7 @@ def score_over_time(runs: Sequence[tuple[str, Graded]]) -> Markup:
     """From graded snapshots; empty without any."""
     lines = [
         Line(
-            name=printable(name[:14]),
+            name=printable(name[:14]) if len(runs) > 1 else "",
             points=[(moment.seconds / 3600, moment.score) for moment in graded.history if moment.score is not None],
             number=number,
             step=True,

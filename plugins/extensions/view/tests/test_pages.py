@@ -22,7 +22,8 @@ def test_groups(client: TestClient) -> None:
 
 def test_a_group_has_its_agents_its_matrix_and_its_runs(client: TestClient) -> None:
     page = text(client, "g/finished/index.html")
-    assert page.count('class="q gold"') == 2 + 1  # and the legend
+    assert page.count('class="q gold') == 2 + 1  # and the legend
+    assert page.count('class="q gold flagged"') == 1 and "flagged by a detector" in page
     assert "alpha, optical-digits, seed 0: gold, 0.92, flagged" in page
     assert "8 runs." in page
     assert "$1.68" in page  # four runs at 0.42

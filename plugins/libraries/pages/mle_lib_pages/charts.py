@@ -7,12 +7,13 @@ from collections.abc import Iterable, Sequence
 from attrs import frozen
 from markupsafe import Markup, escape
 
-from mle_lib_pages.marks import series
+from mle_lib_pages.marks import COLOURS, series
 from mle_lib_pages.scale import Scale
 
 _WIDTH, _HEIGHT = 640.0, 280.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52.0, 588.0, 14.0, 236.0
 _LABEL = 11.0  # the height of a label
+_FITS = 6  # letters right of the chart; longer names reach into it
 
 
 @frozen(kw_only=True)
@@ -113,12 +114,17 @@ def _frame(x: Scale, y: Scale) -> Markup:
 
 
 def _end_labels(ends: Sequence[tuple[float, Line]]) -> Iterable[Markup]:
-    """Right of the lines, moved apart where they would overlap."""
+    """Right of the lines, moved apart where they would overlap; of many lines, only those with their own colour."""
+    if len(ends) > COLOURS:
+        ends = [end for end in ends if series(end[1].number) != series(None)]
+    ends = sorted(ends, key=lambda end: end[0])
+    lowest = _BOTTOM - _LABEL * (len(ends) - 1)  # so that the last one stands above the axis
     below = -_LABEL
-    for at, line in sorted(ends, key=lambda end: end[0]):
-        below = max(at, below + _LABEL)
-        yield Markup('<text class="{}" x="{}" y="{}">{}</text>').format(
-            series(line.number), _RIGHT + 6, _round(below + 3.5), line.name
+    for number, (at, line) in enumerate(ends):
+        below = max(min(at, lowest + _LABEL * number), below + _LABEL)
+        anchor, x = ("start", _RIGHT + 6) if len(line.name) <= _FITS else ("end", _WIDTH - 1)
+        yield Markup('<text class="{}" x="{}" y="{}" text-anchor="{}">{}</text>').format(
+            series(line.number), x, _round(below + 3.5), anchor, line.name
         )
 
 

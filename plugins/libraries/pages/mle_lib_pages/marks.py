@@ -10,7 +10,8 @@ SIGNS: Mapping[str, tuple[str, str]] = {
     "gold": ("G", "gold"),
     "silver": ("S", "silver"),
     "bronze": ("B", "bronze"),
-    "above": ("+", "above the median, or better than the sample submission"),
+    "above": ("+", "above the median"),
+    "beats": ("+", "better than the sample submission"),
     "valid": ("·", "valid"),
     "failed": ("×", "no valid submission"),
     "open": ("?", "no result"),
@@ -28,6 +29,16 @@ class Square:
     kind: str
     words: str
     link: str | None = None
+    flagged: bool = False  # by a detector
+
+
+def kind(submission: str, medal: str | None, above_median: bool | None, beats_sample: bool | None) -> str:
+    """Of the square of a run. ``medal``: "none" if it earned none, None if none can be earned."""
+    if medal in ("gold", "silver", "bronze"):
+        return medal
+    if submission == "valid":
+        return "above" if above_median else "beats" if medal is None and beats_sample else "valid"
+    return "failed" if submission in ("invalid", "none") else "open"
 
 
 def series(number: int | None) -> str:

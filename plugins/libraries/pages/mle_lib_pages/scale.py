@@ -29,7 +29,7 @@ class Scale:
         low = self.low if self.low is not None else min(known, default=1.0 if self.log else 0.0)
         high = self.high if self.high is not None else max(known, default=low)
         if low >= high:
-            low, high = (low / 2, high * 2) if self.log else (low - 0.5, low + 0.5)
+            low, high = (low / 2, high * 2) if self.log else (low if self.low is not None else low - 0.5, low + 0.5)
         if self.log:
             low, high = (low / 1.2 if self.low is None else low), (high * 1.2 if self.high is None else high)
         ticks = self.ticks or (_log_ticks(low, high) if self.log else _ticks(low, high))

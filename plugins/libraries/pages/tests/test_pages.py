@@ -95,6 +95,14 @@ def test_labels_of_lines_do_not_overlap() -> None:
     assert len(places) == 5 and all(b - a >= 10 for a, b in itertools.pairwise(places))
 
 
+def test_of_many_lines_those_with_a_colour_are_named_and_none_below_the_axis() -> None:
+    lines = [Line(name=f"line {n}", points=[(0, 0.0), (1, 0.0)], number=n) for n in range(20)]
+    texts = list(xml(line_chart(lines, Scale(label="x"), Scale(label="y", low=0, high=1))).iter("text"))
+    named = {text.text: float(text.attrib["y"]) for text in texts if (text.text or "").startswith("line ")}
+    axis = max(float(text.attrib["y"]) for text in texts if text.text == "0" and text.attrib["text-anchor"] == "end")
+    assert list(named) == [f"line {n}" for n in range(8)] and max(named.values()) <= axis
+
+
 def test_a_table_as_text() -> None:
     header, rows = ("Setup", "Any medal %"), [("a_1 & {b}", "3.0 ± 1.0"), ('x,"y"', "=1+1")]
     latex = as_latex(header, rows)

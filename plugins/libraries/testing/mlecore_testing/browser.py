@@ -16,7 +16,6 @@ from typing import Any
 from mlecore.child_environment import child_environment
 
 PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-_SECONDS = 60
 
 
 class Navigated(Exception):
@@ -50,11 +49,12 @@ class Browser:
         self._buffer = b""
         self._number = 0
         self._session: str | None = None
-        self._events: list[str] = []
+        self._loaded: set[str] = set()  # documents, by the id of their load
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
+        self.call("Page.setLifecycleEventsEnabled", enabled=True)
 
     def close(self) -> None:
         self._process.kill()
@@ -90,8 +90,9 @@ class Browser:
 
     def _note(self, message: dict[str, Any]) -> None:
         method, params = message.get("method", ""), message.get("params", {})
-        self._events.append(method)
-        if method == "Runtime.exceptionThrown":
+        if method == "Page.lifecycleEvent" and params["name"] == "load":
+            self._loaded.add(params["loaderId"])
+        elif method == "Runtime.exceptionThrown":
             self.problems.append(json.dumps(params["exceptionDetails"])[:500])
         elif method == "Runtime.consoleAPICalled" and params["type"] in ("error", "warning", "assert"):
             self.problems.append(json.dumps(params["args"])[:500])
@@ -103,13 +104,12 @@ class Browser:
     def open(
         self, page: Path | str, *, dark: bool = False, paper: bool = False, width: int = 1100, height: int = 900
     ) -> None:
-        """A file or an address. ``paper``: with the styles for printing."""
+        """A file or an address, until it has loaded. ``paper``: with the styles for printing."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         self.prefer(dark=dark, paper=paper)
-        self._events.clear()
-        self.call("Page.navigate", url=page.as_uri() if isinstance(page, Path) else page)
-        ends = time.monotonic() + _SECONDS
-        while "Page.loadEventFired" not in self._events and time.monotonic() < ends:
+        navigated = self.call("Page.navigate", url=page.as_uri() if isinstance(page, Path) else page)
+        assert "errorText" not in navigated, navigated
+        while navigated.get("loaderId", "") not in self._loaded | {""}:  # the load of the page before may end now, too
             self._read()
 
     def prefer(self, *, dark: bool = False, paper: bool = False) -> None:
@@ -119,6 +119,16 @@ class Browser:
     def ask(self, expression: str) -> Any:
         """The value of an expression in the page."""
         return self.call("Runtime.evaluate", expression=expression, returnByValue=True)["result"].get("value")
+
+    def flaws(self, axe: str, context: str = "document", rules: str = "") -> list[str]:
+        """Rules of axe-core (its source is ``axe``) that the page breaks; ``rules``: more of its options."""
+        if not self.ask("'axe' in window"):
+            self.ask(f"{axe}; 0")
+        options = f"{{resultTypes: ['violations'], selectors: false, preload: false, {rules}}}"
+        run = f"axe.run({context}, {options}).then((found) => JSON.stringify(found.violations.map((each) => each.id)))"
+        answer = self.call("Runtime.evaluate", expression=run, awaitPromise=True, returnByValue=True)
+        found: list[str] = json.loads(answer["result"]["value"])
+        return found
 
     def until(self, expression: str, seconds: float = 60.0) -> None:
         """Wait until it is true in the page."""

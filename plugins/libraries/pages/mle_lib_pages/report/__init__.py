@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import jinja2
@@ -13,7 +14,7 @@ from mle_lib_pages.report.pairs import triangle
 from mle_lib_pages.report.setups import setup_table
 from mlecore.errors import MlecoreError
 from mlecore.reports import headline
-from mlecore.reports.cells import one_line
+from mlecore.reports.cells import NONE, one_line
 from mlecore.reports.document import Document
 from mlecore.reports.methods import methods
 from mlecore.reports.sections import sections
@@ -21,21 +22,7 @@ from mlecore.reports.sections.section import Section
 from mlecore.reports.sections.setups import ranked
 
 _HERE = Path(__file__).parent
-_WORDS = {"SETUP", "AGENT", "MODEL", "SPLIT", "COMPETITION", "METRIC", "MEDAL", "SUBMISSION", "GROUP", "BY", "VALUE"}
-_WORDS |= {
-    "RESULT",
-    "CAUSE",
-    "FOR EXAMPLE",
-    "RUN",
-    "DETECTOR",
-    "VERDICT",
-    "RULE",
-    "SUMMARY",
-    "WHERE",
-    "VERSION",
-    "PAIR",
-}
-_WORDS |= {"RATE", "CONDITION", "VALUES", "MODELS", "DATE", "KNOWN LEAK", "REPORTS", "BEATS SAMPLE", "AFTER", "ALL"}
+_NUMBER = re.compile(r"[-+<]? ?[\d,.]+(e[-+]\d+)?( (±|of|to) -?[\d,.]+)?|(\d+[dhms] ?)+")
 
 
 def write_page(document: Document, path: Path) -> None:
@@ -61,6 +48,7 @@ def page(document: Document) -> str:
         result=headline.result(document),
         setups=setups,
         numbers=numbers,
+        names={key: one_line(name) for key, name in headline.short_names(document.setups).items()},
         sections=found,
         table=setup_table(found["setups"], setups, numbers),
         matrix=matrix(setups),
@@ -69,7 +57,7 @@ def page(document: Document) -> str:
         cost=figures.cost(setups, numbers),
         triangle=triangle(document.comparisons, setups),
         methods=methods(document),
-        appendices={f"appendix-{each.name}": figures.appendix(each) for each in document.appendices},
+        appendices={f"appendix-{n}": figures.appendix(each) for n, each in enumerate(document.appendices)},
         document=document,
         run_ids=[f"run-{setup.key}-{number}" for setup in document.setups for number in range(len(setup.runs))],
     )
@@ -90,4 +78,10 @@ def _heading(name: str) -> str:
 
 
 def _numeric(section: Section) -> tuple[str, ...]:
-    return tuple(_heading(name) for name in section.header if name not in _WORDS and len(name) > 2)
+    """Headings of the columns that hold numbers only."""
+    columns = zip(section.header, zip(*section.rows, strict=True), strict=True)
+    return tuple(
+        _heading(name)
+        for name, cells in columns
+        if all(cell in (NONE, "") or _NUMBER.fullmatch(cell) for cell in cells)
+    )

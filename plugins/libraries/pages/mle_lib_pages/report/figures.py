@@ -96,7 +96,7 @@ def axis_of(some: RunLine, lines: Sequence[RunLine]) -> Axis | None:
 
 
 def progress(setups: Sequence[SetupSummary], numbers: Numbers) -> Markup:
-    """The share of runs that had reached the goal, over time; empty if no snapshot was graded."""
+    """The share of runs that had reached the goal, over time; empty if no graded snapshot did."""
     lines = [
         Line(
             name=setup.key,
@@ -106,7 +106,7 @@ def progress(setups: Sequence[SetupSummary], numbers: Numbers) -> Markup:
         for setup in setups
         if setup.progress
     ]
-    if not lines:
+    if not any(y for line in lines for _, y in line.points):
         return Markup("")
     hours = sorted({x for line in lines for x, _ in line.points})
     ticks = hours if len(hours) < 9 else ()
@@ -126,7 +126,8 @@ def cost(setups: Sequence[SetupSummary], numbers: Numbers) -> Markup:
         return Markup("")
     points = [_point(setup, unit, numbers) for setup in rated]
     spent = [point.x for point in points]
-    x = Scale(label=f"{unit} per run", log=max(spent) > 8 * min(spent), low=None if min(spent) > 0 else 0)
+    log = 8 * min(spent) < max(spent) and min(spent) > 0
+    x = Scale(label=f"{unit} per run", log=log, low=None if log else 0)
     return scatter_chart(points, x, Scale(label=f"{_goals(setups)}, % of competitions", low=0))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from attrs import frozen
 
-from mle_lib_pages.marks import Square
+from mle_lib_pages.marks import Square, kind
 from mlecore.reports.cells import one_line, score
 from mlecore.reports.document import RunLine, SetupSummary
 from mlecore.reports.sections.results import by_competition, facts_line, metric
@@ -38,6 +38,10 @@ class Matrix:
     rows: Mapping[str, Sequence[Row]]
     kinds: frozenset[str]
 
+    @property
+    def medals(self) -> bool:
+        return not self.kinds.isdisjoint(("gold", "silver", "bronze"))
+
 
 def matrix(setups: Sequence[SetupSummary]) -> Matrix:
     """In the order of ``setups``."""
@@ -49,9 +53,11 @@ def matrix(setups: Sequence[SetupSummary]) -> Matrix:
         split = some.split if some.split in _SPLITS else "other"
         cells = tuple(_cell(by_setup.get(setup.key, ()), links, scores) for setup in setups)
         rows.setdefault(split, []).append(Row(competition=one_line(competition), metric=metric(some), cells=cells))
+    squares = [square for of in rows.values() for row in of for cell in row.cells for square in cell.squares]
     return Matrix(
         rows={split: rows[split] for split in (*_SPLITS, "other") if split in rows},
-        kinds=frozenset(kind(line) for setup in setups for line in setup.runs),
+        kinds=frozenset(square.kind for square in squares)
+        | ({"flagged"} if any(square.flagged for square in squares) else set()),
     )
 
 
@@ -59,21 +65,17 @@ def _cell(lines: Sequence[RunLine], links: Mapping[int, str], scores: bool) -> C
     ordered = sorted(lines, key=lambda line: (line.seed, line.column))
     known = [line.score for line in lines if line.score is not None]
     return Cell(
-        squares=tuple(Square(kind=kind(line), words=_words(line), link=links[id(line)]) for line in ordered),
+        squares=tuple(_square(line, links[id(line)]) for line in ordered),
         score=f"{statistics.fmean(known):.5f}" if scores and known else "",
     )
 
 
-def kind(line: RunLine) -> str:
-    """Of the square of a run."""
-    if line.medal in ("gold", "silver", "bronze"):
-        return line.medal
-    if line.submission == "valid":
-        return "above" if line.above_median or (line.medal is None and line.beats_sample) else "valid"
-    return "failed" if line.submission in ("invalid", "none") else "open"
-
-
-def _words(line: RunLine) -> str:
+def _square(line: RunLine, link: str) -> Square:
     what = {"none": "no submission", "invalid": f"invalid: {line.why}"}.get(line.submission, line.submission)
     flagged = ", flagged" if line.suspicions else ""
-    return one_line(f"seed {line.column}: {score(line) if line.submission == 'valid' else what}{flagged}")
+    return Square(
+        kind=kind(line.submission, line.medal, line.above_median, line.beats_sample),
+        words=one_line(f"seed {line.column}: {score(line) if line.submission == 'valid' else what}{flagged}"),
+        link=link,
+        flagged=bool(line.suspicions),
+    )

@@ -1,0 +1,49 @@
+"""A group that somebody watches in a browser while its controller is killed and resumed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+from mlecore_testing.browser import Browser
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+FACTS = "document.querySelector('[data-part=facts]').textContent"
+
+
+@pytest.fixture
+def address(shell) -> Iterator[str]:
+    """Where `mlecore view` serves the runs."""
+    shell.runs.mkdir(exist_ok=True)
+    command = [sys.executable, "-m", "mlecore", "view", "--runs", str(shell.runs)]
+    process = subprocess.Popen(command, env=shell.env, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    yield process.stdout.readline().split(" at ")[1].strip()
+    process.terminate()
+    process.communicate(timeout=60)
+
+
+def test_the_page_follows_a_group_past_the_death_of_its_controller(shell, browser: Browser, address: str) -> None:
+    controller = shell.begin(*shell.run_arguments("g", 2, seconds="6"), "--max-parallel", "1")
+    shell.wait_for(shell.runs / "g" / "worker--coins--0" / "run.json")
+    browser.open(f"{address}g/g/index.html")
+    browser.ask("window.opened = 'once'; 0")
+    browser.until(f"{FACTS}.includes('1 running') && {FACTS}.includes('at work')")
+    os.killpg(controller.pid, signal.SIGKILL)
+    controller.communicate()
+    browser.until(f"{FACTS}.includes('No controller is at work')")
+    assert "graded." not in browser.ask(FACTS), "the group had ended before its controller was killed"
+    resumed = shell.begin("runs", "resume", "g")
+    browser.until(f"!{FACTS}.includes('No controller') && {FACTS}.includes('at work')")
+    browser.until(f"{FACTS}.includes('2 graded') && !{FACTS}.includes('at work')")
+    output, _ = resumed.communicate(timeout=60)
+    assert resumed.returncode == 0, output
+    scores = "[...document.querySelectorAll('[data-part=runs] tbody td.num[data-value]')].map(e => e.textContent)"
+    assert {"0.30000", "0.70000"} <= set(browser.ask(scores))
+    assert browser.ask("window.opened") == "once", "the page was loaded again"
+    assert browser.ask("document.getElementById('live').textContent").startswith("Live")
+    assert browser.problems == []
