@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -90,11 +91,21 @@ def found(printed: str) -> Found:
 
 def _lines(data: Prepared) -> Iterator[str]:
     """Digests of those lines of the answers that the public data do not have."""
-    public = {line.strip() for path in _files(data.public) for line in path.read_bytes().splitlines()}
+    public = {line.strip() for path in _files(data.public) for line in _lines_of(path)}
     for path in _files(data.private):
-        for line in map(bytes.strip, path.read_bytes().splitlines()[1:]):
+        for line in map(bytes.strip, list(_lines_of(path))[1:]):
             if len(line) >= _SHORTEST and line not in public:
                 yield _digest(line)
+
+
+def _lines_of(path: Path) -> Iterator[bytes]:
+    """Of a file, or of each member of an archive."""
+    if not zipfile.is_zipfile(path):
+        yield from path.read_bytes().splitlines()
+        return
+    with zipfile.ZipFile(path) as packed:
+        for name in packed.namelist():
+            yield from packed.read(name).splitlines()
 
 
 def _files(folder: Path) -> list[Path]:
