@@ -55,7 +55,7 @@ def grade() -> Scorer:
 def explanation(report: Report) -> str:
     """The verdict in words, for the log's reader."""
     if not report.valid_submission:
-        return f"No valid submission: {report.reason}" if report.reason else "No submission"
+        return f"Invalid submission: {report.reason}" if report.submission_exists else "No submission"
     said = f"Score {report.score_text}, {'lower' if report.is_lower_better else 'higher'} is better"
     if report.sample_score is not None:
         said += f"; the sample submission scores {report.sample_score:.6g}"

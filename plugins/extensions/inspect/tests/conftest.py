@@ -45,7 +45,7 @@ def evaluate(data: Path) -> Callable[..., Any]:
     spec.loader.exec_module(importlib.util.module_from_spec(spec))
 
     def run(
-        folder: Path, calls: Sequence[str | tuple[str, dict[str, Any]]], sandbox: str = "bubble", **options: Any
+        folder: Path, calls: Sequence[str | tuple[str, dict[str, Any]]], sandbox: str | None = "bubble", **options: Any
     ) -> Any:
         more = {name: options.pop(name) for name in ("epochs", "fail_on_error", "retry_on_error") if name in options}
 
