@@ -73,14 +73,12 @@ def test_the_sandbox_holds_no_answers_and_no_way_to_this_machine(
     evaluate: Callable[..., Any], prepared: Prepared, tmp_path: Path
 ) -> None:
     planted = next(prepared.private.glob("*.csv")).read_text()
-    hunt = ("python", {"code": program(prepared)})
     log = evaluate(
         tmp_path,
         [
             bash(f"ls {prepared.private} || echo out of reach; ls -R /home/data /opt/mlecore | wc -l"),
-            hunt,
             ("python", {"code": f"open('/tmp/planted', 'w').write({planted!r})"}),
-            hunt,
+            ("python", {"code": program(prepared)}),
             bash("ln -s /opt/mlecore/sample.csv /home/submission/submission.csv"),
             SUBMIT,
         ],
@@ -88,9 +86,8 @@ def test_the_sandbox_holds_no_answers_and_no_way_to_this_machine(
     said = [message.text for message in log.samples[0].messages if message.role == "tool"]
     assert "out of reach" in said[0]
     assert int(said[0].split()[-1]) > 5  # the data are there
-    before, after = found(said[1]), found(said[3])
-    assert (before.answers, before.reached) == ([], [])
-    assert after.answers == ["/tmp/planted"]  # it would have found them
+    hunted = found(said[2])
+    assert (hunted.answers, hunted.reached) == (["/tmp/planted"], [])  # and no others
     score = log.samples[0].scores["grade"]
     assert (score.value["valid"], score.explanation) == (0, "No submission")  # a link is none
     assert score.metadata["report"]["status"] == "none"

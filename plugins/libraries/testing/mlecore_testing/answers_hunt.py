@@ -76,8 +76,8 @@ class Found:
 
 def program(*data: Prepared, addresses: Sequence[tuple[str, int]] = ()) -> str:
     """In Python's standard library. It reads each file outside /usr, and tries to connect to the addresses."""
-    lines = [line for one in data for line in sorted(set(_lines(one)))[:_LINES]]
-    files = [_digest(path.read_bytes()) for one in data for path in _files(one.private)]
+    lines = [line for one in data for line in sorted(_lines(one))[:_LINES]]
+    files = [digest for one in data for digest in sorted(_whole(one.private) - _whole(one.public))]
     paths = [*_SOCKETS, *(str(path) for one in data for path in (one.root, one.private))]
     return _PROGRAM % json.dumps([lines, files, paths, addresses])
 
@@ -89,27 +89,24 @@ def found(printed: str) -> Found:
     return Found(*json.loads(ends[-1].removeprefix(_MARK)))
 
 
-def _lines(data: Prepared) -> Iterator[str]:
+def _lines(data: Prepared) -> set[str]:
     """Digests of those lines of the answers that the public data do not have."""
-    public = {line.strip() for path in _files(data.public) for line in _lines_of(path)}
-    for path in _files(data.private):
-        for line in map(bytes.strip, list(_lines_of(path))[1:]):
-            if len(line) >= _SHORTEST and line not in public:
-                yield _digest(line)
+    public = {line.strip() for content in _contents(data.public) for line in content.splitlines()}
+    answers = {line.strip() for content in _contents(data.private) for line in content.splitlines()[1:]}
+    return {_digest(line) for line in answers - public if len(line) >= _SHORTEST}
 
 
-def _lines_of(path: Path) -> Iterator[bytes]:
-    """Of a file, or of each member of an archive."""
-    if not zipfile.is_zipfile(path):
-        yield from path.read_bytes().splitlines()
-        return
-    with zipfile.ZipFile(path) as packed:
-        for name in packed.namelist():
-            yield from packed.read(name).splitlines()
+def _whole(folder: Path) -> set[str]:
+    return {_digest(content) for content in _contents(folder)}
 
 
-def _files(folder: Path) -> list[Path]:
-    return [path for path in sorted(folder.rglob("*")) if path.is_file()]
+def _contents(folder: Path) -> Iterator[bytes]:
+    """Of every file, and of every member of an archive."""
+    for path in filter(Path.is_file, folder.rglob("*")):
+        yield path.read_bytes()
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as packed:
+                yield from map(packed.read, packed.namelist())
 
 
 def _digest(content: bytes) -> str:
