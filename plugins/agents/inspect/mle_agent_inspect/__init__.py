@@ -43,7 +43,8 @@ def agent() -> Agent:
 
 @hookimpl
 def recipe(options: Mapping[str, str]) -> Recipe:
-    return Recipe(pip=(f"inspect-ai=={VERSION}", "openai>=2", "anthropic", *packages(options["pip"], "inspect")))
+    client = {"openai": "openai>=2", "anthropic": "anthropic"}[options["provider"]]
+    return Recipe(pip=(f"inspect-ai=={VERSION}", client, *packages(options["pip"], "inspect")))
 
 
 @hookimpl

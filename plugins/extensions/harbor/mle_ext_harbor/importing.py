@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from mle_ext_harbor.jobs import RESULT
 from mlecore import files
@@ -21,6 +21,7 @@ from mlecore.schema import SchemaError, read_json
 from mlecore.sharing.bundle import regular_files
 from mlecore.sharing.foreign import ForeignRun, Imported, create_imported, label_of
 
+_ENDED = {"": "finished", "AgentTimeoutError": "timed_out", "CancelledError": "stopped"}  # others: crashed
 _TASK = re.compile(r"mlecore/([A-Za-z0-9][A-Za-z0-9._-]{0,99})")
 
 
@@ -33,13 +34,19 @@ class _Trial:
 
 
 def import_trials(folders: Sequence[Path], runs: Path, agent: str | None, name: str) -> Imported:
-    """A group with an agent for each of Harbor's, with its model. Raises UsageError, DataError.
+    """A group with an agent for each of Harbor's, with its model. Raises UsageError.
 
     Several trials of one competition are seeds 0, 1, ... in the order in which they started.
     """
-    trials = [trial for folder in folders if (trial := _read(folder)) is not None]
+    left_out: list[str] = []
+    trials = []
+    for folder in folders:
+        try:
+            trials += _read(folder)
+        except DataError as error:
+            left_out.append(f"{folder.name}: {error}")
     if not trials:
-        raise UsageError(f"no trial in {folders[0].parent} comes from a task of mlecore")
+        raise UsageError("\n".join((f"no trial in {folders[0].parent} comes from a task of mlecore", *left_out)))
     kinds = {(trial.report.edition, trial.report.data_kind == "synthetic") for trial in trials if trial.report}
     if len(kinds) > 1:
         raise UsageError("the trials are of different editions, or of real and of synthetic data")
@@ -54,7 +61,7 @@ def import_trials(folders: Sequence[Path], runs: Path, agent: str | None, name: 
             seed = seeds[label, trial.competition]
             seeds[label, trial.competition] += 1
             found.append(_run(trial, label, seed, scratch / str(number)))
-        return create_imported(
+        imported = create_imported(
             found,
             runs,
             label_of(name),
@@ -63,23 +70,27 @@ def import_trials(folders: Sequence[Path], runs: Path, agent: str | None, name: 
             synthetic=synthetic,
             created_at=_text(trials[0].result, "started_at") or None,
         )
+    return evolve(imported, left_out=(*left_out, *imported.left_out))
 
 
-def _read(folder: Path) -> _Trial | None:
+def _read(folder: Path) -> list[_Trial]:
+    """The trial, or nothing if it is of a foreign task. Raises DataError."""
     try:
         result = read_json(folder / RESULT, below=folder)
         named = _TASK.fullmatch(_text(result, "task_name"))
         if named is None:
-            return None
+            return []
         try:
             report = read_report(folder / "verifier" / "report.json", below=folder)
-        except OSError:
+        except FileNotFoundError:
             report = None
+    except FileNotFoundError:
+        raise DataError(f"no {RESULT}: the trial did not end") from None
     except (SchemaError, OSError) as error:
-        raise DataError(f"{folder} cannot be read as a trial: {error}") from None
+        raise DataError(f"it cannot be read as a trial: {error}") from None
     if report is not None and report.competition_id != named[1]:
-        raise DataError(f"{folder} has a report of {report.competition_id}, and worked on {named[1]}")
-    return _Trial(folder=folder, result=result, competition=named[1], report=report)
+        raise DataError(f"its report is of {report.competition_id}, and it worked on {named[1]}")
+    return [_Trial(folder=folder, result=result, competition=named[1], report=report)]
 
 
 def _run(trial: _Trial, label: str, seed: int, folder: Path) -> ForeignRun:
@@ -103,12 +114,11 @@ def _run(trial: _Trial, label: str, seed: int, folder: Path) -> ForeignRun:
 def _facts(trial: _Trial, label: str) -> dict[str, Any]:
     result = trial.result
     failure = _text(result, "exception_info", "exception_type")
-    timed_out = failure == "AgentTimeoutError"
     facts: dict[str, Any] = {
         "agent": PluginUse(name=label, version=_text(result, "agent_info", "version")),
         "model": _model(trial) or None,
         "seconds": _seconds(result, "agent_execution"),
-        "ended": "timed_out" if timed_out else "crashed" if failure else "finished",
+        "ended": _ENDED.get(failure, "crashed"),
         "created_at": _text(result, "started_at") or None,
         "usage": Usage(
             models=tuple(filter(None, (_model(trial),))),
@@ -121,7 +131,7 @@ def _facts(trial: _Trial, label: str) -> dict[str, Any]:
     if failure:
         facts["reason"] = f"{failure}: {_text(result, 'exception_info', 'exception_message')}"[:500]
     if failure and trial.report is None:
-        facts["state"] = "failed"
+        facts["state"] = "cancelled" if facts["ended"] == "stopped" else "failed"
     return facts
 
 

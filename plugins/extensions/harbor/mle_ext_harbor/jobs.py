@@ -8,8 +8,12 @@ RESULT = "result.json"
 
 
 def find_trials(source: Path) -> list[Path]:
-    """Folders of trials in a job's folder, or the trial's own; empty if there are none."""
+    """Folders of trials in a job's folder, or the trial's own; empty if there are none. Killed ones are among them."""
     if not source.is_dir() or not (source / RESULT).is_file():
         return []
-    folders = [source] if (source / "artifacts").is_dir() else sorted(source.iterdir())
-    return [folder for folder in folders if not folder.is_symlink() and (folder / RESULT).is_file()]
+    folders = [source] if _is_trial(source) else sorted(source.iterdir())
+    return [folder for folder in folders if not folder.is_symlink() and _is_trial(folder)]
+
+
+def _is_trial(folder: Path) -> bool:
+    return (folder / "agent").is_dir() and (folder / "verifier").is_dir()

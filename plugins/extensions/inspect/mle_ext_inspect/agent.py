@@ -12,7 +12,7 @@ _SILENT = 3  # answers in a row without a tool call, after which it ends
 _PROMPT = """\
 You are an expert in machine learning and work on a competition, alone. Use your tools to look at the data, to write
 programs (keep them in /home/code) and to run them. Write a simple valid submission early, then improve it: measure each
-idea on rows held out from the training data. When nothing improves it any more, call {submit}.
+idea on rows held out from the training data. Submit when nothing improves it any more.
 """
 
 

@@ -21,7 +21,6 @@ def container(public: Path, setting: Setting) -> ComposeConfig:
         "entrypoint": ["tail", "-f", "/dev/null"],
         "init": True,
         "working_dir": "/home",
-        "pids_limit": PROCESSES,
         "security_opt": ["no-new-privileges:true"],
     }
     if setting.network == "none":
@@ -29,11 +28,12 @@ def container(public: Path, setting: Setting) -> ComposeConfig:
     if setting.cpus:
         service["cpus"] = setting.cpus
     if setting.memory:
-        service["mem_limit"] = str(setting.memory)
+        service["mem_limit"] = f"{setting.memory}b"
     if setting.gpus:
         devices = [{"driver": "nvidia", "count": setting.gpus, "capabilities": ["gpu"]}]
         service["deploy"] = {"resources": {"reservations": {"devices": devices}}}
-    if setting.delivery == "mount":
+    if setting.delivery == "mount":  # Docker, since other sandboxes' readings of Compose files reject what they lack
+        service["pids_limit"] = PROCESSES
         source = str(public.resolve()).replace("$", "$$")  # Compose fills in variables
         service["volumes"] = [ComposeVolumeMount(type="bind", source=source, target="/home/data", read_only=True)]
     return ComposeConfig(services={"default": ComposeService(**service)})

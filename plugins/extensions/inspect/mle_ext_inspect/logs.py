@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from pathlib import Path
 
+_JOURNAL = b"_journal/start.json"
+
 
 def find_logs(source: Path) -> list[Path]:
-    """The log itself, or those below a folder; empty if there are none. A log is a zip file with a journal of start."""
+    """The log itself, or those below a folder; empty if there are none. Logs that were cut off are among them."""
     paths = [source] if source.is_file() else sorted(source.rglob("*.eval"))
     return [path for path in paths if path.is_file() and not path.is_symlink() and _is_log(path)]
 
 
 def _is_log(path: Path) -> bool:
+    """A zip file with a journal, which comes first in it."""
     if path.suffix != ".eval":
         return False
     try:
+        with path.open("rb") as log:
+            if re.match(rb"PK\x03\x04.{26}" + re.escape(_JOURNAL), log.read(100), re.DOTALL):
+                return True
         with zipfile.ZipFile(path) as packed:
-            return "_journal/start.json" in packed.namelist()
+            return _JOURNAL.decode() in packed.namelist()
     except (OSError, zipfile.BadZipFile):
         return False

@@ -15,6 +15,7 @@ from inspect_ai.util import concurrency, sandbox
 
 from mle_ext_inspect.collecting import SUBMISSION, collect, unpack
 from mle_ext_inspect.setting import Setting
+from mlecore.data.prepared import no_medals
 from mlecore.grading.report import Report
 from mlecore.reports.position import position
 
@@ -44,11 +45,26 @@ def grade() -> Scorer:
         return Score(
             value=values(report),
             answer=SUBMISSION if report.submission_exists else None,
-            explanation=report.reason or f"score {report.score_text}, {report.medal or 'no medal'}",
+            explanation=explanation(report),
             metadata={"report": report.to_json(), "outputs": str(archive)},
         )
 
     return score
+
+
+def explanation(report: Report) -> str:
+    """The verdict in words, for the log's reader."""
+    if not report.valid_submission:
+        return f"Invalid submission: {report.reason}" if report.submission_exists else "No submission"
+    said = f"Score {report.score_text}, {'lower' if report.is_lower_better else 'higher'} is better"
+    if report.sample_score is not None:
+        said += f"; the sample submission scores {report.sample_score:.6g}"
+    if report.gold_threshold is None:
+        return f"{said}. No medals: {no_medals(report.data_kind, report.comparability)}"
+    thresholds = ", ".join(
+        f"{name} {getattr(report, f'{name}_threshold'):.6g}" for name in ("gold", "silver", "bronze", "median")
+    )
+    return f"{said}. {(report.medal or 'no').capitalize()} medal ({thresholds})"
 
 
 def values(report: Report) -> dict[str, float]:

@@ -1,80 +1,23 @@
-"""Tasks in inspect itself, with a scripted model: what the sandbox holds, what the log says, and the import of it."""
+"""Tasks in inspect itself, with a scripted model: what the sandbox holds, what the log says."""
 
 from __future__ import annotations
 
-import importlib.util
-import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from mlecore_testing.answers_hunt import found, program
 
 import mlecore
+from mlecore.data.prepared import Prepared
 from mlecore.sharing.importing import import_runs
 
-inspect_ai = pytest.importorskip("inspect_ai", reason="inspect-ai is not installed")
+pytest.importorskip("inspect_ai", reason="inspect-ai is not installed")
 
-HERE = Path(__file__).parent
 ID = "spaceship-titanic"
-HUNT = """
-import os
-found = []
-for top in ("home", "opt", "tmp", "mnt", "root", "var", "srv", "run"):
-    for folder, _, names in os.walk("/" + top):
-        for name in names:
-            path = os.path.join(folder, name)
-            if os.path.isfile(path) and {secret!r}.encode() in open(path, "rb").read():
-                found.append(path)
-print(found or "no answers")
-"""
 SUBMIT = ("submit", {"answer": "done"})
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _bubble() -> None:
-    spec = importlib.util.spec_from_file_location("bubble", HERE / "bubble.py")
-    assert spec and spec.loader
-    spec.loader.exec_module(importlib.util.module_from_spec(spec))
-
-
-@pytest.fixture(scope="session")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data directory with synthetic data of one competition."""
-    from mlecore.data.layout import DataDirs
-    from mlecore.data.preparing import prepare
-    from mlecore.data.sources import Synthetic
-
-    folder = tmp_path_factory.mktemp("data")
-    prepare(mlecore.competition(ID), DataDirs.of([folder]), Synthetic())
-    return folder
-
-
-def evaluate(
-    folder: Path, data: Path, calls: Sequence[tuple[str, dict[str, Any]]], task: str = ID, **options: Any
-) -> Any:
-    """The log of an evaluation in which the model makes these calls of tools."""
-    from inspect_ai import eval as evaluate_task
-    from inspect_ai.model import ModelOutput, ModelUsage, get_model
-
-    epochs = options.pop("epochs", None)
-    outputs = [ModelOutput.for_tool_call("mockllm/model", name, arguments) for name, arguments in calls]
-    for output in outputs:
-        output.usage = ModelUsage(input_tokens=100, output_tokens=10, total_tokens=110)
-    seeds = options.get("seed", 0)
-    rounds = (epochs or 1) * (len(seeds) if isinstance(seeds, list) else 1)
-    logs = evaluate_task(
-        f"mlecore/{task}",
-        model=get_model("mockllm/model", custom_outputs=outputs * rounds),
-        task_args={"synthetic": True, "data": str(data), "delivery": "copy", "outputs": str(folder / "out")} | options,
-        sandbox="bubble",
-        log_dir=str(folder / "logs"),
-        display="none",
-        max_samples=1,
-        epochs=epochs,
-    )
-    return logs[0]
 
 
 def bash(command: str) -> tuple[str, dict[str, Any]]:
@@ -82,10 +25,11 @@ def bash(command: str) -> tuple[str, dict[str, Any]]:
 
 
 @pytest.mark.sandbox
-def test_a_submission_is_graded_as_mlecore_grades_it(tmp_path: Path, data: Path) -> None:
+def test_a_submission_is_graded_as_mlecore_grades_it(
+    evaluate: Callable[..., Any], prepared: Prepared, tmp_path: Path
+) -> None:
     log = evaluate(
         tmp_path,
-        data,
         [
             bash("cp /opt/mlecore/sample.csv /home/submission/submission.csv; echo print >/home/code/solve.py"),
             bash("sh /home/validate_submission.sh"),
@@ -96,12 +40,14 @@ def test_a_submission_is_graded_as_mlecore_grades_it(tmp_path: Path, data: Path)
     assert log.status == "success", log.error
     sample = log.samples[0]
     assert sample.id == f"{ID}--3"
-    prepared = mlecore.competition(ID).data([data], synthetic=True)
     expected = mlecore.competition(ID).report(prepared.public / "sample_submission.csv", prepared)
     score = sample.scores["grade"]
     assert score.value["score"] == expected.exact
     assert score.value["valid"] == 1
     assert math.isnan(score.value["medal"])
+    assert f"Score {expected.score_text}, higher is better" in score.explanation
+    assert "No medals: synthetic data" in score.explanation
+    assert "{" not in sample.messages[0].text  # react fills in nothing
     metrics = {score.name: score.metrics for score in log.results.scores}
     assert metrics["score"]["mean"].value == expected.exact
     assert set(metrics["valid"]) == {"mean", "stderr"}
@@ -123,85 +69,48 @@ def test_a_submission_is_graded_as_mlecore_grades_it(tmp_path: Path, data: Path)
 
 @pytest.mark.slow
 @pytest.mark.sandbox
-def test_the_sandbox_holds_no_answers_and_no_way_to_this_machine(tmp_path: Path, data: Path) -> None:
-    prepared = mlecore.competition(ID).data([data], synthetic=True)
-    answers = next(prepared.private.glob("*.csv"))
-    secret = answers.read_text().splitlines()[1]
+def test_the_sandbox_holds_no_answers_and_no_way_to_this_machine(
+    evaluate: Callable[..., Any], prepared: Prepared, tmp_path: Path
+) -> None:
+    planted = next(prepared.private.glob("*.csv")).read_text()
     log = evaluate(
         tmp_path,
-        data,
         [
-            bash(f"ls {prepared.private} {data} || echo out of reach"),
-            ("python", {"code": HUNT.format(secret=secret)}),
-            bash("ls -lR /home/data /opt/mlecore | wc -l"),
+            bash(f"ls {prepared.private} || echo out of reach; ls -R /home/data /opt/mlecore | wc -l"),
+            ("python", {"code": f"open('/tmp/planted', 'w').write({planted!r})"}),
+            ("python", {"code": program(prepared)}),
+            bash("ln -s /opt/mlecore/sample.csv /home/submission/submission.csv"),
             SUBMIT,
         ],
     )
     said = [message.text for message in log.samples[0].messages if message.role == "tool"]
     assert "out of reach" in said[0]
-    assert said[1].strip() == "no answers"
-    assert int(said[2]) > 5  # the data are there: it would have found something
-    assert log.samples[0].scores["grade"].value["valid"] == 0
+    assert int(said[0].split()[-1]) > 5  # the data are there
+    hunted = found(said[2])
+    assert (hunted.answers, hunted.reached) == (["/tmp/planted"], [])  # and no others
+    score = log.samples[0].scores["grade"]
+    assert (score.value["valid"], score.explanation) == (0, "No submission")  # a link is none
+    assert score.metadata["report"]["status"] == "none"
 
 
 @pytest.mark.slow
 @pytest.mark.sandbox
-def test_links_are_no_submissions_and_a_silent_model_ends(tmp_path: Path, data: Path) -> None:
-    log = evaluate(tmp_path, data, [bash("ln -s /opt/mlecore/sample.csv /home/submission/submission.csv"), SUBMIT])
-    report = log.samples[0].scores["grade"].metadata["report"]
-    assert report["status"] == "none"
-
-    from inspect_ai import eval as evaluate_task
-    from inspect_ai.model import ModelOutput, ModelUsage, get_model
-
-    options = {"synthetic": True, "data": str(data), "delivery": "copy", "outputs": str(tmp_path / "out")}
-    silent = ModelOutput.from_content("mockllm/model", "I do not know.")
-    silent.usage = ModelUsage()
-    logs = evaluate_task(
-        f"mlecore/{ID}",
-        model=get_model("mockllm/model", custom_outputs=lambda *_: silent),
-        task_args=options,
-        sandbox="bubble",
-        log_dir=str(tmp_path / "logs"),
-        display="none",
-    )
-    assert logs[0].status == "success"
-    assert len(logs[0].samples[0].messages) < 10
+def test_a_silent_model_ends(evaluate: Callable[..., Any], tmp_path: Path) -> None:
+    log = evaluate(tmp_path, ["I do not know."])
+    assert log.status == "success"
+    assert len(log.samples[0].messages) < 10
 
 
-@pytest.mark.slow
-@pytest.mark.sandbox
-def test_seeds_and_epochs_become_runs(tmp_path: Path, data: Path) -> None:
-    log = evaluate(
-        tmp_path,
-        data,
-        [bash("cp /opt/mlecore/sample.csv /home/submission/submission.csv"), SUBMIT],
-        seed=[5, 7],
-        epochs=2,
-    )
-    assert log.status == "success", log.error
-    import_runs(Path(log.location), tmp_path / "runs", name="g", agent="mine")
-    runs = mlecore_runs(tmp_path / "runs" / "g")
-    assert [run.seed for run in runs] == [0, 1, 2, 3]
-    assert {run.label for run in runs} == {"mine"}
-    assert all(run.report.valid_submission for run in runs)
+def test_what_is_copied_goes_to_kubernetes_too() -> None:
+    """Its reading of Compose files rejects other keys, and sizes without a unit."""
+    from mle_ext_inspect.container import container
+    from mle_ext_inspect.setting import Setting
 
-
-@pytest.mark.slow
-@pytest.mark.sandbox
-def test_the_conversation_is_imported_as_a_trace(tmp_path: Path, data: Path) -> None:
-    from click.testing import CliRunner
-
-    from mlecore.cli import main
-
-    evaluate(tmp_path, data, [bash("echo 4321 | rev"), SUBMIT])
-    import_runs(tmp_path / "logs", tmp_path / "runs", name="g")
-    (run,) = mlecore_runs(tmp_path / "runs" / "g")
-    printed = CliRunner().invoke(main, ["runs", "trace", f"g/{run.name}", "--runs", str(tmp_path / "runs")])
-    assert printed.exit_code == 0, printed.output
-    trace = json.loads(printed.stdout)
-    assert "1234" in json.dumps(trace)
-    assert any("rev" in json.dumps(step.get("tool_calls", "")) for step in trace["steps"])
+    wanted = Setting(delivery="copy", image="python", cpus=2, memory=2**30, network="none")
+    service = container(Path("/data"), wanted).services["default"].model_dump(exclude_none=True)
+    known = {"image", "entrypoint", "working_dir", "init", "security_opt", "network_mode", "cpus", "mem_limit"}
+    assert set(service) == known
+    assert service["mem_limit"] == "1073741824b"
 
 
 def mlecore_runs(group: Path) -> list[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -23,32 +24,44 @@ MEMBERS = (
     "libraries/gateway",
     "libraries/testing",
 )
+IMAGE = "python:3.11-slim-bookworm"
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.network,
+    pytest.mark.skipif(importlib.util.find_spec("inspect_ai") is not None, reason="inspect-ai is installed here"),
+]
 
 
-@pytest.mark.slow
-@pytest.mark.network
-@pytest.mark.sandbox
-@pytest.mark.skipif(importlib.util.find_spec("inspect_ai") is not None, reason="inspect-ai is installed here")
-def test_all_of_it_with_inspect(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The interpreter of an environment with inspect-ai."""
     uv = Path(sys.executable).parent / "uv"
-    python = tmp_path / "venv" / "bin" / "python"
-    subprocess.run([uv, "venv", "-q", "--python", sys.executable, tmp_path / "venv"], check=True)
+    venv = tmp_path_factory.mktemp("inspect") / "venv"
+    python = venv / "bin" / "python"
+    subprocess.run([uv, "venv", "-q", "--python", sys.executable, venv], check=True)
     members = [part for name in ("", *(f"plugins/{member}" for member in MEMBERS)) for part in ("-e", str(ROOT / name))]
     subprocess.run([uv, "pip", "install", "-q", "--python", python, *members, "pytest>=8.3,<9.2"], check=True, cwd=ROOT)
-    command = [
-        python,
-        "-m",
-        "pytest",
-        "-q",
-        "-c",
-        ROOT / "pyproject.toml",
-        f"--confcutdir={HERE}",
-        "-p",
-        "no:cacheprovider",
-    ]
+    return python
+
+
+def run(python: Path, folder: Path, *tests: str) -> None:
+    command = [python, "-m", "pytest", "-q", "-c", ROOT / "pyproject.toml", f"--confcutdir={HERE}"]
+    command += ["-p", "no:cacheprovider", *(HERE / test for test in tests)]
     env = {**os.environ, "PYTEST_ADDOPTS": ""}
-    done = subprocess.run(
-        [*command, HERE / "test_inspect_tasks.py"], cwd=tmp_path, env=env, capture_output=True, text=True
-    )
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-3000:]
     assert "skipped" not in done.stdout
+
+
+@pytest.mark.sandbox
+def test_tasks_and_imports(python: Path, tmp_path: Path) -> None:
+    run(python, tmp_path, "test_inspect_tasks.py", "test_inspect_imports.py")
+
+
+@pytest.mark.docker
+def test_containers(python: Path, tmp_path: Path) -> None:
+    for command in (["compose", "version"], ["image", "inspect", IMAGE]):
+        if shutil.which("docker") is None or subprocess.run(["docker", *command], capture_output=True).returncode:
+            pytest.skip(f"docker {' '.join(command)} fails")
+    run(python, tmp_path, "test_inspect_docker.py")
