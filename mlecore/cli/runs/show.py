@@ -134,7 +134,7 @@ def _show_record(record: RunRecord) -> None:
         if value:
             echo(f"{name + ':':13}{value}")
     for refused in collected.refused if collected else ():
-        echo(f"{'refused:':13}{refused}")
+        echo(f"{'rejected:':13}{refused}")
     for replaced in record.forced:
         result = " ".join(filter(None, (replaced.status, replaced.score))) or "not known"
         echo(f"{'replaced:':13}by hand at {replaced.at}; the result was: {result}; kept in {replaced.kept}")

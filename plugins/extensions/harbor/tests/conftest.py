@@ -41,7 +41,7 @@ def task(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = CliRunner().invoke(main, arguments)
     assert done.exit_code == 0, done.output
     again = CliRunner().invoke(main, arguments)
-    assert (again.exit_code, "exists already" in again.output) == (2, True)
+    assert (again.exit_code, "already exists" in again.output) == (2, True)
     return out / ID
 
 
