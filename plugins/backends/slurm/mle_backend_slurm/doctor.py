@@ -10,7 +10,7 @@ from mle_backend_vm import folders
 from mle_backend_vm.preflight import unmet_by_sandbox
 
 from mle_backend_slurm.building import JobResult
-from mle_backend_slurm.commands import Slurm, installed
+from mle_backend_slurm.commands import LIMITED, Slurm, installed
 from mle_backend_slurm.settings import Settings, sbatch_options
 from mle_backend_slurm.sharing import file_system
 from mlecore.backends import Problem, Resources
@@ -54,7 +54,8 @@ def _problems(settings: Settings, slurm: Slurm, requested: Sequence[Resources]) 
         except BackendUnreachable:
             raise
         except BackendError as error:
-            yield Problem(description=error.message, fix=error.fix or "See `man sbatch`.")
+            waits = bool(LIMITED.search(error.message))  # for other jobs, perhaps those of the group that is resumed
+            yield Problem(description=error.message, fix=error.fix or "See `man sbatch`.", fatal=not waits)
 
 
 def inventory(settings: Settings, slurm: Slurm) -> list[str]:
