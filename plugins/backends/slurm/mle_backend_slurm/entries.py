@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -24,6 +25,7 @@ from mlecore.errors import BackendError
 
 _PREFIX = "slurm:"
 _CANCELLED = "cancelled"
+_TASK = re.compile(r"\d+_\d+")
 
 
 class Entry:
@@ -57,7 +59,7 @@ class Entry:
             write_json(str(self.folder / STATE), state, durable=True)
 
     def claim(self, owner: str) -> bool:
-        """True for the first that asks. Raises FileNotFoundError if the entry is gone."""
+        """True for the first that asks, a node as "ARRAY_INDEX on NODE". Raises FileNotFoundError if it is gone."""
         try:
             claimed = os.open(self.folder / "claimed", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError:
@@ -107,13 +109,16 @@ class Entry:
         return read_json(str(self.folder / "rejected.json"))
 
     def task(self) -> str | None:
-        """Slurm's id of it, "ARRAY_INDEX"; None: it was not submitted, or nobody noted the answer."""
+        """Slurm's id of it, "ARRAY_INDEX"; None: it was not submitted, or sbatch's answer is unknown and it has not begun."""
         placed = self.batch()
         if placed is None:
             return None
         with contextlib.suppress(FileNotFoundError):
-            array = (self.root / "batches" / placed[0] / "job").read_text().strip()
-            return f"{array}_{placed[1]}" if array else None
+            if array := (self.root / "batches" / placed[0] / "job").read_text().strip():
+                return f"{array}_{placed[1]}"
+        with contextlib.suppress(FileNotFoundError):
+            task = (self.folder / "claimed").read_text().partition(" ")[0]
+            return task if _TASK.fullmatch(task) else None
         return None
 
 

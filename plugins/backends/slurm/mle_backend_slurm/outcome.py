@@ -41,6 +41,8 @@ def of_exited(state: dict[str, Any], seen: Seen | None, sandbox: dict[str, Any] 
     if out["infra_failure"] and seen is not None and seen.state in _INFRASTRUCTURE:
         reason = f"{_INFRASTRUCTURE[seen.state]} on {seen.node or 'its node'}"
         out["preempted"] = seen.state == "PREEMPTED"
+    elif out["infra_failure"] and seen is not None and seen.state in WAITING:
+        return of_requeued(seen)
     return JobStatus(
         phase="exited",
         exit_code=state.get("exit_code"),

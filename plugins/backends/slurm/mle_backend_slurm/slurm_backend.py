@@ -182,13 +182,15 @@ class SlurmBackend(Backend):
     def _status_of(self, entry: Entry, task: str | None) -> JobStatus:
         if task is None:
             state = entry.state()
-            return outcome.of_exited(state, None, None) if state else self._unsubmitted(entry)
+            over = state is not None and state["phase"] == "exited"
+            return outcome.of_exited(state, None, None) if state and over else self._unsubmitted(entry)
         watch = self._watch
         seen = watch.tasks.get(task)
         claimed, state = entry.claimed, entry.state()  # read after Slurm was asked: the end may have been written since
         at_work = seen is not None and seen.state in outcome.AT_WORK
         if state is not None and state["phase"] == "exited":
-            unexplained = not outcome.is_settled(state) and (at_work or seen is None)
+            waits = seen is not None and seen.state in outcome.WAITING  # requeued, or what Slurm said is old
+            unexplained = not outcome.is_settled(state) and (at_work or waits or seen is None)
             if unexplained and not self._lasts(entry, "ended", _COMPLETED if at_work else 0.0):
                 return JobStatus(phase="running", reason="has ended; Slurm is asked why")
             return outcome.of_exited(state, seen, self._sandbox(entry))

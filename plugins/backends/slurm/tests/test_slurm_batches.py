@@ -15,6 +15,7 @@ from mle_backend_slurm.entries import Entry
 from mle_backend_slurm.settings import read_settings
 from mle_backend_slurm.slurm_backend import SlurmBackend
 from mle_backend_slurm.watch import Watch
+from mle_backend_vm.supervise.files import STATE, write_json
 from mlecore_testing.backends.harness import shell_job
 
 from mlecore.agents import Recipe
@@ -112,6 +113,16 @@ def test_an_answer_that_was_lost_is_found_again_and_nothing_is_submitted_twice(t
     assert len(slurm.arrays) == 1
 
 
+def test_a_run_whose_job_began_before_sbatchs_answer_came_is_at_work(tmp_path: Path) -> None:
+    backend = SlurmBackend(read_settings({"state": str(tmp_path), "poll": "0.01"}))
+    backend.slurm.queue = lambda: ({"5_0": Seen(state="RUNNING")}, {})  # type: ignore[method-assign]
+    (entry := queued(tmp_path, "mle-a-1")).assign("batch", 0)
+    assert entry.claim("5_0 on box0") and entry.task() == "5_0"
+    entry.job.mkdir()
+    write_json(str(entry.job / STATE), {"phase": "running"})
+    assert backend.status([entry.handle])[entry.handle].phase == "running"
+
+
 def test_a_batch_that_slurm_never_got_is_submitted_again(tmp_path: Path) -> None:
     slurm = FakeSlurm(lost=True)
     Submitter(tmp_path, slurm, 0.01).add(entry := queued(tmp_path, "mle-a-1"))
@@ -129,8 +140,8 @@ def test_a_batch_that_slurm_never_got_is_submitted_again(tmp_path: Path) -> None
 
 def test_a_run_is_begun_or_cancelled_and_never_both(tmp_path: Path) -> None:
     begun, cancelled = queued(tmp_path, "mle-a-1"), queued(tmp_path, "mle-b-1")
-    assert begun.claim("12 on box1") and not begun.claim("13 on box2") and not begun.claim_to_cancel()
-    assert cancelled.claim_to_cancel() and cancelled.claim_to_cancel() and not cancelled.claim("12 on box1")
+    assert begun.claim("12_0 on box1") and not begun.claim("13_0 on box2") and not begun.claim_to_cancel()
+    assert cancelled.claim_to_cancel() and cancelled.claim_to_cancel() and not cancelled.claim("12_0 on box1")
 
 
 def test_a_run_that_begins_between_two_looks_at_the_queue_is_no_requeued_one(tmp_path: Path) -> None:
@@ -149,7 +160,7 @@ def test_a_run_that_begins_between_two_looks_at_the_queue_is_no_requeued_one(tmp
     assert "submitted" in look().reason
     (tmp_path / "batches" / "batch" / "job").write_text("5")
     assert [look().reason for _ in range(4)] == ["waits in the queue: Resources"] * 4
-    assert entry.claim("5 on box0")
+    assert entry.claim("5_0 on box0")
     assert look().phase == "running"  # what Slurm said is older than the claim
     task["5_0"] = Seen(state="RUNNING", node="box0")
     assert [look().phase for _ in range(4)] == ["pending"] * 4  # its node prepares it

@@ -28,7 +28,7 @@ def run(root: Path, batch: str, index: int) -> None:
     name = (root / "batches" / batch / "members").read_text().split()[index]
     entry = Entry(root, name)
     try:
-        claimed = entry.claim(f"{os.environ.get('SLURM_JOB_ID')} on {node_name()}")
+        claimed = entry.claim(f"{os.environ.get('SLURM_ARRAY_JOB_ID')}_{index} on {node_name()}")
     except FileNotFoundError:
         print(f"{name} was removed before it began")
         return
