@@ -109,7 +109,7 @@ class Entry:
         return read_json(str(self.folder / "rejected.json"))
 
     def task(self) -> str | None:
-        """Slurm's id of it, "ARRAY_INDEX"; None: it was not submitted, or sbatch's answer is unknown and it has not begun."""
+        """Slurm's id of it, "ARRAY_INDEX"; None: not submitted, or sbatch's answer is unknown and it has not begun."""
         placed = self.batch()
         if placed is None:
             return None

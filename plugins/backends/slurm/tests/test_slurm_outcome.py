@@ -49,7 +49,16 @@ def test_what_the_agent_did_stays_its_doing_whatever_slurm_says() -> None:
     assert outcome.is_settled(state) and not outcome.is_settled(TERMINATED)
 
 
-@pytest.mark.parametrize(("reason", "stuck"), [("Resources", False), ("Priority", False), ("QOSNotAllowed", True)])
+@pytest.mark.parametrize(
+    ("reason", "stuck"),
+    [
+        ("Resources", False),
+        ("Priority", False),
+        ("JobHeldAdmin", False),
+        ("AssocMaxJobsLimit", False),
+        ("QOSNotAllowed", True),
+    ],
+)
 def test_a_waiting_task(reason: str, stuck: bool) -> None:
     status = outcome.of_waiting(Seen(state="PENDING", reason=reason))
     assert (status.phase, status.stuck) == ("pending", stuck) and reason in status.reason
