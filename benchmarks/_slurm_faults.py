@@ -130,7 +130,7 @@ def time_limit_of_slurm(case: Case) -> int:
     case.agent("sleep 100; cp /opt/mlecore/sample.csv /home/submission/submission.csv\n")
     case.begin()
     slurm("scontrol", "update", f"jobid={task_of(case)}", "timelimit=1")
-    until(lambda: "planned" in [record.state for record in case.records()], "a retry")
+    case.retried()
     return 1
 
 
@@ -227,7 +227,7 @@ def node_down(case: Case) -> int:
     """NODE_FAIL: a node is set to DOWN."""
     case.begin()
     with node_state(node_of(task_of(case)), "down"):
-        until(lambda: "planned" in [record.state for record in case.records()], "a retry")
+        case.retried()
     return 1
 
 
@@ -562,6 +562,7 @@ def killed_while_collecting(case: Case) -> int:
 def killed_again_and_again(case: Case) -> int:
     """SIGKILL every six seconds."""
     case.begin()
+    until(lambda: (case.shell.runs / "g" / "events.jsonl").exists(), "the group")
     for _ in range(5):
         time.sleep(6)
         case.kill()
@@ -590,7 +591,7 @@ def cancelled_by_its_user(case: Case) -> int:
     return 0
 
 
-@fault("controller", "cancelled")
+@fault("server", "cancelled")
 def cancelled_in_an_outage(case: Case) -> int:
     """`mlecore runs cancel` while slurmctld is away and runs wait in the queue."""
     with case.kept_in_queue():
@@ -625,25 +626,26 @@ def _fill(folder: Path) -> Path:
 
 @fault("disk")
 def state_full_while_running(case: Case) -> int:
-    """The disk of the state folder is full while runs work and end."""
+    """The disk of the state folder is full while runs work and write their submissions."""
     disk = _on_disk(case, case.stack)
     case.begin()
     case.running()
     filler = _fill(disk.at)
     time.sleep(15)
     filler.unlink()
-    return 0
+    return case.runs
 
 
 @fault("disk")
 def state_full_while_starting(case: Case) -> int:
-    """The disk of the state folder is full when runs are queued."""
+    """The disk of the state folder is full when the group starts; it is resumed when there is room."""
     disk = _on_disk(case, case.stack)
     case.state.mkdir()
     filler = _fill(disk.at)
     case.begin()
-    time.sleep(12)
+    assert case.end() == 3 and "No space left" in case.said()
     filler.unlink()
+    case.resume()
     return 0
 
 
@@ -680,7 +682,7 @@ def scratch_full(case: Case) -> int:
     case.stack.callback(subprocess.run, ["umount", "--lazy", str(case.scratch)], check=False)
     filler = _fill(case.scratch)
     case.begin()
-    until(lambda: "planned" in [record.state for record in case.records()], "a retry")
+    case.retried()
     filler.unlink()
     return 1
 
@@ -690,7 +692,7 @@ def scratch_missing(case: Case) -> int:
     """The node has no such scratch folder."""
     case.scratch.rmdir()
     case.begin()
-    until(lambda: "planned" in [record.state for record in case.records()], "a retry")
+    case.retried()
     case.scratch.mkdir()
     return 1
 

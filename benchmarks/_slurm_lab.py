@@ -255,6 +255,10 @@ class Case:
         assert not problems, problems
         return records
 
+    def retried(self) -> None:
+        """As soon as a run waits for its second attempt."""
+        until(lambda: "infrastructure failure" in self.said(), "a retry")
+
     def left(self) -> list[str]:
         """Tasks in the queue, processes, files of runs and batches, copies of data."""
         found = [f"task {task}" for task in self.tasks()]

@@ -21,7 +21,7 @@ from mle_backend_vm.supervise.files import STATE, STOP, read_json, write_json
 
 from mlecore import files
 from mlecore.backends import Handle, Job
-from mlecore.errors import BackendError
+from mlecore.errors import BackendError, BackendUnreachable
 
 _PREFIX = "slurm:"
 _CANCELLED = "cancelled"
@@ -123,12 +123,14 @@ class Entry:
 
 
 def entry_of(handle: Handle, root: Path) -> Entry:
-    """Raises BackendError if the handle is not one of this state folder."""
+    """Raises BackendError if the handle is not one of this state folder, BackendUnreachable if that folder is away."""
     entry = Entry(root, handle.name)
     if handle.id != entry.handle.id:
         raise BackendError(
             f"{handle.id!r} is not a run in {root}", fix="Give -B state=DIR as when the run was started."
         )
+    if not entry.folder.parent.is_dir():  # which is never deleted
+        raise BackendUnreachable(f"{entry.folder.parent} does not exist: is its file system mounted?")
     return entry
 
 

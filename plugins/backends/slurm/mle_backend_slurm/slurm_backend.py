@@ -41,7 +41,7 @@ from mlecore.backends import (
     Sandbox,
     secret_values,
 )
-from mlecore.errors import BackendError
+from mlecore.errors import BackendError, BackendUnreachable
 from mlecore.fetching import Receiver
 from mlecore.globs import Glob
 from mlecore.model_access import Process, gateway
@@ -161,6 +161,8 @@ class SlurmBackend(Backend):
         for handle in handles:
             try:
                 entry = entries.entry_of(handle, self._root)
+            except BackendUnreachable:
+                raise
             except BackendError as error:  # a wrong handle must not hide the other runs
                 out[handle] = JobStatus(phase="pending", reason=str(error))
                 continue

@@ -169,6 +169,18 @@ def test_a_run_that_begins_between_two_looks_at_the_queue_is_no_requeued_one(tmp
     assert ends.phase == "exited" and ends.preempted and "requeued" in ends.reason
 
 
+def test_a_shared_disk_that_is_away_has_lost_nothing(tmp_path: Path) -> None:
+    entry = queued(tmp_path / "state", "mle-a-1")
+    backend = SlurmBackend(read_settings({"state": str(tmp_path / "state")}))
+    (tmp_path / "state").rename(tmp_path / "elsewhere")
+    with pytest.raises(BackendUnreachable, match="mounted"):
+        backend.status([entry.handle])
+    with pytest.raises(BackendUnreachable, match="mounted"):
+        backend.remove(entry.handle)
+    (tmp_path / "elsewhere").rename(tmp_path / "state")
+    assert backend.status([entry.handle])[entry.handle].phase == "pending"
+
+
 def test_secrets_are_private_and_gone_once_a_node_has_them(tmp_path: Path) -> None:
     entry = queued(tmp_path, "mle-a-1")
     file = entry.folder / "given.json"
