@@ -221,7 +221,7 @@ class SlurmBackend(Backend):
             self._watch.hurry()
             if self._lasts(entry, "submitted") and self._watch.error is None:
                 self._doubts.pop(entry.name, None)
-                self._submitter.recover(placed[0], self._watch.names)
+                self._submitter.recover(entry, self._watch.names)
             return JobStatus(phase="pending", reason="is being submitted")
         self._submitter.add(entry)
         if rejected is None:

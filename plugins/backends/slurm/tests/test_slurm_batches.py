@@ -108,7 +108,7 @@ def test_an_answer_that_was_lost_is_found_again_and_nothing_is_submitted_twice(t
     another = Submitter(tmp_path, FakeSlurm(), 0.01)
     another.add(entry)  # it has a batch
     time.sleep(0.1)
-    Submitter(tmp_path, slurm, 0.01).recover(placed[0], {})
+    Submitter(tmp_path, slurm, 0.01).recover(entry, {})
     assert entry.task() == "77_0"
     assert len(slurm.arrays) == 1
 
@@ -131,7 +131,10 @@ def test_a_batch_that_slurm_never_got_is_submitted_again(tmp_path: Path) -> None
     assert placed is not None
     fresh = FakeSlurm()
     submitter = Submitter(tmp_path, fresh, 0.01)
-    submitter.recover(placed[0], {})
+    submitter.recover(entry, {})
+    assert entry.batch() is None
+    entry.assign("deleted", 0)
+    submitter.recover(entry, {})
     assert entry.batch() is None
     submitter.add(entry)
     until(entry.task)
