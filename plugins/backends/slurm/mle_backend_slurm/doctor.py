@@ -51,9 +51,9 @@ def _problems(settings: Settings, slurm: Slurm, requested: Sequence[Resources]) 
         yield Problem(description=text, fix="Leave it out where bubblewrap works.", fatal=False)
     for resources in requested or (Resources(time_limit=60.0),):
         yield from unmet_by_sandbox(resources, settings.isolated)
-        if (error := _rejection(slurm, sbatch_options(settings, resources))) is not None:
-            waits = bool(LIMITED.search(error.message))  # for other jobs, perhaps those of the group that is resumed
-            yield Problem(description=error.message, fix=error.fix or "See `man sbatch`.", fatal=not waits)
+        if (rejection := _rejection(slurm, sbatch_options(settings, resources))) is not None:
+            waits = bool(LIMITED.search(rejection.message))  # for jobs to end, perhaps those of the group itself
+            yield Problem(description=rejection.message, fix=rejection.fix or "See `man sbatch`.", fatal=not waits)
 
 
 def _rejection(slurm: Slurm, options: Sequence[str]) -> BackendError | None:
