@@ -119,7 +119,7 @@ class Submitter:
         files.replace(batch / "job", job.encode())
 
     def recover(self, entry: Entry, names: Mapping[str, str]) -> None:
-        """Of its batch nobody noted sbatch's answer: ``names`` are the ids of this user's jobs in the queue, by name."""
+        """Nobody noted sbatch's answer for its batch: ``names`` are the ids of this user's queued jobs, by name."""
         with contextlib.suppress(OSError, BackendUnreachable), _locked(self._root):
             placed = entry.batch()
             if placed is None:
