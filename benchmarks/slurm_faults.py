@@ -21,9 +21,13 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import _slurm_faults
-from _slurm_faults import FAULTS, Fault
-from _slurm_lab import LEFT, Case, processes, until
+import _slurm_commands  # noqa: F401 - each registers its faults
+import _slurm_jobs  # noqa: F401
+import _slurm_machines  # noqa: F401
+import _slurm_servers  # noqa: F401
+from _slurm_cluster import LEFT, until
+from _slurm_fault import FAULTS, Fault
+from _slurm_lab import Case, processes
 
 from mlecore.runs.store import grade_of
 
@@ -33,7 +37,7 @@ def main() -> int:
     parser.add_argument("--only", action="append", default=[], metavar="FAULT", help="fault, or kind of faults")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=8.0, help="that the agent of each run takes")
-    parser.add_argument("--outage", type=float, default=_slurm_faults.OUTAGE, help="seconds without slurmctld")
+    parser.add_argument("--outage", type=float, default=120, help="seconds without slurmctld")
     parser.add_argument("--at-once", type=int, default=4, help="faults that harm nobody else's jobs")
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
@@ -41,7 +45,6 @@ def main() -> int:
     if options.list:
         print("\n".join(f"{each.kind:12} {each.name:32} {each.words}" for each in chosen))
         return 0
-    _slurm_faults.OUTAGE = options.outage
     with tempfile.TemporaryDirectory(prefix="mlecore-faults-") as name:
         root = Path(name)
         root.chmod(0o755)
@@ -50,7 +53,8 @@ def main() -> int:
 
         def report(each: Fault) -> bool:
             began = time.monotonic()
-            told = tried(each, root / each.name, options.runs, options.seconds)
+            case = Case(root / each.name, options.runs, options.seconds, options.outage)
+            told = tried(each, case)
             print(f"{each.kind:10} {each.name:30} {time.monotonic() - began:4.0f} s  {told}", flush=True)
             return told.startswith("wrong")
 
@@ -61,9 +65,7 @@ def main() -> int:
     return int(wrong > 0)
 
 
-def tried(each: Fault, folder: Path, runs: int, seconds: float) -> str:
-    folder.mkdir()
-    case = Case(folder, runs, seconds)
+def tried(each: Fault, case: Case) -> str:
     try:
         return check(case, each, each.do(case))
     except Exception as error:
