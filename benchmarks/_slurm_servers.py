@@ -142,7 +142,25 @@ def slurmctld_away_while_running(case: Case) -> int:
 def slurmctld_away_while_queued(case: Case) -> int:
     """slurmctld is killed while runs wait in the queue."""
     with case.kept_in_queue():
-        return _without(case, ("slurmctld",), case.outage, Case.queued)
+        return _without(case, ("slurmctld",), case.outage, _saved)
+
+
+def _saved(case: Case) -> None:
+    """Jobs of the queue that slurmctld has also written to its disk, as it does every few seconds."""
+    case.queued()
+    time.sleep(15)
+
+
+@fault("server")
+def slurmctld_forgets_jobs(case: Case) -> int:
+    """slurmctld is killed before it has written accepted jobs to its disk."""
+    with case.kept_in_queue():
+        case.begin()
+        case.queued()
+        with away("slurmctld"):
+            time.sleep(2)
+        case.retried()
+    return 1
 
 
 @fault("server")
