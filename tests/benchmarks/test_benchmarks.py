@@ -25,6 +25,7 @@ SMALLEST = {
     "prepare.py": ["spaceship-titanic", "--size", "0.1", "--rounds", "1"],
     "probes.py": ["--backend", "vm", "--only", "processes"],
     "slurm_array.py": ["--jobs", "3", "-B", "poll=1"],
+    "slurm_faults.py": ["--only", "killed-after-sbatch", "--runs", "2", "--seconds", "2"],
     "view.py": ["--runs", "20", "--groups", "2"],
 }
 
@@ -43,7 +44,7 @@ def test_all_are_tried() -> None:
     ],
 )
 def test_it_runs(name: str, tmp_path: Path) -> None:
-    if name == "slurm_array.py" and shutil.which("sbatch") is None:
+    if "slurm" in name and shutil.which("sbatch") is None:
         pytest.skip("no Slurm cluster here")
     command = [sys.executable, str(FOLDER / name), *SMALLEST[name]]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=900, check=False)

@@ -118,11 +118,18 @@ class Submitter:
             return
         files.replace(batch / "job", job.encode())
 
-    def recover(self, batch: str, names: Mapping[str, str]) -> None:
-        """A batch whose answer nobody noted: ``names`` are the ids of this user's jobs in the queue, by name."""
+    def recover(self, entry: Entry, names: Mapping[str, str]) -> None:
+        """Nobody noted sbatch's answer for its batch: ``names`` are the ids of this user's queued jobs, by name."""
         with contextlib.suppress(OSError, BackendUnreachable), _locked(self._root):
+            placed = entry.batch()
+            if placed is None:
+                return
+            batch = placed[0]
             folder = self._root / "batches" / batch
-            if (folder / "job").exists() or not folder.is_dir():
+            if not folder.is_dir():
+                entry.unassign({"message": f"{folder} was deleted", "limited": True})
+                return
+            if (folder / "job").exists():
                 return
             job = names.get(batch)
             if job is None:
@@ -132,10 +139,10 @@ class Submitter:
                 files.replace(folder / "job", job.encode())
                 return
             for name in (folder / "members").read_text().split():
-                entry = Entry(self._root, name)
-                placed = entry.batch()
-                if placed and placed[0] == batch and not entry.claimed:
-                    entry.unassign({"message": "it was not submitted", "limited": True})
+                member = Entry(self._root, name)
+                placed = member.batch()
+                if placed and placed[0] == batch and not member.claimed:
+                    member.unassign({"message": "it was not submitted", "limited": True})
             files.remove(folder)
 
 

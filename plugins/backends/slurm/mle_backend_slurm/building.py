@@ -13,7 +13,7 @@ from mle_backend_vm import environments, folders, packing
 from mle_backend_vm.supervise.files import read_json, write_json
 
 from mle_backend_slurm.batches import write_script
-from mle_backend_slurm.commands import Slurm
+from mle_backend_slurm.commands import LIMITED, Slurm
 from mle_backend_slurm.outcome import AT_WORK, WAITING
 from mle_backend_slurm.settings import Settings
 from mlecore import files
@@ -45,10 +45,17 @@ class JobResult:
         self.id = ""
 
     def submit(self, what: str) -> None:
-        """Raises BackendError."""
+        """Raises BackendError; BackendUnreachable if a limit of submitted jobs is used up for now."""
         script = write_script(self.folder, [what, str(self._settings.state), str(self.folder)])
         words = (f"--job-name=mle-{what}", f"--output={self.folder}/output", *self._settings.flags)
-        self.id = self._slurm.submit((*self._options, *words), str(script))
+        try:
+            self.id = self._slurm.submit((*self._options, *words), str(script))
+        except BackendUnreachable:
+            raise
+        except BackendError as error:
+            if LIMITED.search(error.message):  # mlecore asks again, as it does for runs
+                raise BackendUnreachable(error.message, fix=error.fix) from None
+            raise
 
     def wait(self, seconds: float) -> dict[str, object] | None:
         """What it wrote; None if it has not within so many seconds. Raises EndedWithoutResult."""

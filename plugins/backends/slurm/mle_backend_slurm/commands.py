@@ -22,12 +22,12 @@ _AWAY = re.compile(
     re.IGNORECASE,
 )
 _FIXES = (
-    (r"account", "Name yours with -B account=NAME; `sacctmgr show associations user=$USER` lists them."),
-    (r"invalid partition", "Name one with -B partition=NAME; `sinfo` lists them."),
     (
         r"qos.*(limit|policy)|accounting/qos policy",
         "Lower --max-parallel, or ask for a higher limit of submitted jobs.",
     ),
+    (r"account", "Name yours with -B account=NAME; `sacctmgr show associations user=$USER` lists them."),
+    (r"invalid partition", "Name one with -B partition=NAME; `sinfo` lists them."),
     (r"qos", "Name one with -B qos=NAME; `sacctmgr show associations user=$USER` lists yours."),
     (r"time limit", "The partition allows less: lower --time-limit, or choose another -B partition=NAME."),
     (r"gres|generic resource", "See which GPUs there are: `sinfo -o '%P %G'`; -B gpu-type=TYPE selects one."),

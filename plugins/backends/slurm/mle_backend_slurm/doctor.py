@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from mle_backend_vm import folders
 from mle_backend_vm.preflight import unmet_by_sandbox
 
 from mle_backend_slurm.building import JobResult
-from mle_backend_slurm.commands import Slurm, installed
+from mle_backend_slurm.commands import LIMITED, Slurm, installed
 from mle_backend_slurm.settings import Settings, sbatch_options
 from mle_backend_slurm.sharing import file_system
 from mlecore.backends import Problem, Resources
@@ -19,6 +20,7 @@ from mlecore.units import show_size
 
 _PROBE = ("--ntasks=1", "--mem=256M", "--time=1", "--no-requeue", "--export=ALL", "--chdir=/")
 _PATIENCE = 120.0  # seconds that doctor waits for its job
+_REGISTERED = 10.0  # seconds in which nodes register with Slurm's controller
 _LOCAL = ("tmpfs", "ramfs")
 
 
@@ -49,12 +51,28 @@ def _problems(settings: Settings, slurm: Slurm, requested: Sequence[Resources]) 
         yield Problem(description=text, fix="Leave it out where bubblewrap works.", fatal=False)
     for resources in requested or (Resources(time_limit=60.0),):
         yield from unmet_by_sandbox(resources, settings.isolated)
+        if (rejection := _rejection(slurm, sbatch_options(settings, resources))) is not None:
+            waits = bool(LIMITED.search(rejection.message))  # for jobs to end, perhaps those of the group itself
+            yield Problem(description=rejection.message, fix=rejection.fix or "See `man sbatch`.", fatal=not waits)
+
+
+def _rejection(slurm: Slurm, options: Sequence[str]) -> BackendError | None:
+    """Why sbatch would not take such a job. Raises BackendUnreachable.
+
+    Right after its start, Slurm's controller knows no node, and rejects what it accepts some seconds later.
+    """
+    for pause in (_REGISTERED, 0.0):
         try:
-            slurm.run("sbatch", "--test-only", *sbatch_options(settings, resources), "--wrap=true")
+            slurm.run("sbatch", "--test-only", *options, "--wrap=true")
+            return None
         except BackendUnreachable:
             raise
         except BackendError as error:
-            yield Problem(description=error.message, fix=error.fix or "See `man sbatch`.")
+            rejection = error
+        if "node configuration" not in rejection.message:
+            break
+        time.sleep(pause)
+    return rejection
 
 
 def inventory(settings: Settings, slurm: Slurm) -> list[str]:

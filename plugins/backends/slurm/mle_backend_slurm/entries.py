@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -20,10 +21,11 @@ from mle_backend_vm.supervise.files import STATE, STOP, read_json, write_json
 
 from mlecore import files
 from mlecore.backends import Handle, Job
-from mlecore.errors import BackendError
+from mlecore.errors import BackendError, BackendUnreachable
 
 _PREFIX = "slurm:"
 _CANCELLED = "cancelled"
+_TASK = re.compile(r"\d+_\d+")
 
 
 class Entry:
@@ -57,7 +59,7 @@ class Entry:
             write_json(str(self.folder / STATE), state, durable=True)
 
     def claim(self, owner: str) -> bool:
-        """True for the first that asks. Raises FileNotFoundError if the entry is gone."""
+        """True for the first that asks, a node as "ARRAY_INDEX on NODE". Raises FileNotFoundError if it is gone."""
         try:
             claimed = os.open(self.folder / "claimed", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError:
@@ -107,23 +109,28 @@ class Entry:
         return read_json(str(self.folder / "rejected.json"))
 
     def task(self) -> str | None:
-        """Slurm's id of it, "ARRAY_INDEX"; None: it was not submitted, or nobody noted the answer."""
+        """Slurm's id of it, "ARRAY_INDEX"; None: not submitted, or sbatch's answer is unknown and it has not begun."""
         placed = self.batch()
         if placed is None:
             return None
         with contextlib.suppress(FileNotFoundError):
-            array = (self.root / "batches" / placed[0] / "job").read_text().strip()
-            return f"{array}_{placed[1]}" if array else None
+            if array := (self.root / "batches" / placed[0] / "job").read_text().strip():
+                return f"{array}_{placed[1]}"
+        with contextlib.suppress(FileNotFoundError):
+            task = (self.folder / "claimed").read_text().partition(" ")[0]
+            return task if _TASK.fullmatch(task) else None
         return None
 
 
 def entry_of(handle: Handle, root: Path) -> Entry:
-    """Raises BackendError if the handle is not one of this state folder."""
+    """Raises BackendError if the handle is not one of this state folder, BackendUnreachable if that folder is away."""
     entry = Entry(root, handle.name)
     if handle.id != entry.handle.id:
         raise BackendError(
             f"{handle.id!r} is not a run in {root}", fix="Give -B state=DIR as when the run was started."
         )
+    if not entry.folder.parent.is_dir():  # which is never deleted
+        raise BackendUnreachable(f"{entry.folder.parent} does not exist: is its file system mounted?")
     return entry
 
 

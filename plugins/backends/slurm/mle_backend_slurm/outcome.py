@@ -20,9 +20,10 @@ _INFRASTRUCTURE = {
     "CANCELLED": "it was cancelled, not by mlecore",
     "REVOKED": "its cluster gave it up",
 }
+# Not limits that other jobs use up, nodes that are away or holds: they end, even if that takes hours.
 _STUCK = (
-    "BadConstraints", "AccountNotAllowed", "QOSNotAllowed", "InvalidAccount", "InvalidQOS", "JobHeldAdmin",
-    "PartitionTimeLimit", "PartitionNodeLimit", "QOSMaxMemoryPerUser", "AssocMaxJobsLimit", "ReqNodeNotAvail",
+    "BadConstraints", "AccountNotAllowed", "QOSNotAllowed", "InvalidAccount", "InvalidQOS",
+    "PartitionTimeLimit", "PartitionNodeLimit",
 )  # fmt: skip
 
 
@@ -41,6 +42,8 @@ def of_exited(state: dict[str, Any], seen: Seen | None, sandbox: dict[str, Any] 
     if out["infra_failure"] and seen is not None and seen.state in _INFRASTRUCTURE:
         reason = f"{_INFRASTRUCTURE[seen.state]} on {seen.node or 'its node'}"
         out["preempted"] = seen.state == "PREEMPTED"
+    elif out["infra_failure"] and seen is not None and seen.state in WAITING:
+        return of_requeued(seen)
     return JobStatus(
         phase="exited",
         exit_code=state.get("exit_code"),
@@ -54,7 +57,7 @@ def of_exited(state: dict[str, Any], seen: Seen | None, sandbox: dict[str, Any] 
 
 def of_waiting(seen: Seen) -> JobStatus:
     """Of a task that no node has taken."""
-    words = f"waits in the queue: {seen.reason or seen.state}"
+    words = f"waits in the queue: {seen.reason}" if seen.reason else "waits in the queue"
     return JobStatus(phase="pending", reason=words, stuck=seen.reason in _STUCK)
 
 

@@ -41,7 +41,7 @@ from mlecore.backends import (
     Sandbox,
     secret_values,
 )
-from mlecore.errors import BackendError
+from mlecore.errors import BackendError, BackendUnreachable
 from mlecore.fetching import Receiver
 from mlecore.globs import Glob
 from mlecore.model_access import Process, gateway
@@ -161,6 +161,8 @@ class SlurmBackend(Backend):
         for handle in handles:
             try:
                 entry = entries.entry_of(handle, self._root)
+            except BackendUnreachable:
+                raise
             except BackendError as error:  # a wrong handle must not hide the other runs
                 out[handle] = JobStatus(phase="pending", reason=str(error))
                 continue
@@ -182,13 +184,15 @@ class SlurmBackend(Backend):
     def _status_of(self, entry: Entry, task: str | None) -> JobStatus:
         if task is None:
             state = entry.state()
-            return outcome.of_exited(state, None, None) if state else self._unsubmitted(entry)
+            over = state is not None and state["phase"] == "exited"
+            return outcome.of_exited(state, None, None) if state and over else self._unsubmitted(entry)
         watch = self._watch
         seen = watch.tasks.get(task)
         claimed, state = entry.claimed, entry.state()  # read after Slurm was asked: the end may have been written since
         at_work = seen is not None and seen.state in outcome.AT_WORK
         if state is not None and state["phase"] == "exited":
-            unexplained = not outcome.is_settled(state) and (at_work or seen is None)
+            waits = seen is not None and seen.state in outcome.WAITING  # requeued, or what Slurm said is old
+            unexplained = not outcome.is_settled(state) and (at_work or waits or seen is None)
             if unexplained and not self._lasts(entry, "ended", _COMPLETED if at_work else 0.0):
                 return JobStatus(phase="running", reason="has ended; Slurm is asked why")
             return outcome.of_exited(state, seen, self._sandbox(entry))
@@ -217,7 +221,7 @@ class SlurmBackend(Backend):
             self._watch.hurry()
             if self._lasts(entry, "submitted") and self._watch.error is None:
                 self._doubts.pop(entry.name, None)
-                self._submitter.recover(placed[0], self._watch.names)
+                self._submitter.recover(entry, self._watch.names)
             return JobStatus(phase="pending", reason="is being submitted")
         self._submitter.add(entry)
         if rejected is None:

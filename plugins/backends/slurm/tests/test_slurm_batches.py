@@ -15,6 +15,7 @@ from mle_backend_slurm.entries import Entry
 from mle_backend_slurm.settings import read_settings
 from mle_backend_slurm.slurm_backend import SlurmBackend
 from mle_backend_slurm.watch import Watch
+from mle_backend_vm.supervise.files import STATE, write_json
 from mlecore_testing.backends.harness import shell_job
 
 from mlecore.agents import Recipe
@@ -107,9 +108,19 @@ def test_an_answer_that_was_lost_is_found_again_and_nothing_is_submitted_twice(t
     another = Submitter(tmp_path, FakeSlurm(), 0.01)
     another.add(entry)  # it has a batch
     time.sleep(0.1)
-    Submitter(tmp_path, slurm, 0.01).recover(placed[0], {})
+    Submitter(tmp_path, slurm, 0.01).recover(entry, {})
     assert entry.task() == "77_0"
     assert len(slurm.arrays) == 1
+
+
+def test_a_run_whose_job_began_before_sbatchs_answer_came_is_at_work(tmp_path: Path) -> None:
+    backend = SlurmBackend(read_settings({"state": str(tmp_path), "poll": "0.01"}))
+    backend.slurm.queue = lambda: ({"5_0": Seen(state="RUNNING")}, {})  # type: ignore[method-assign]
+    (entry := queued(tmp_path, "mle-a-1")).assign("batch", 0)
+    assert entry.claim("5_0 on box0") and entry.task() == "5_0"
+    entry.job.mkdir()
+    write_json(str(entry.job / STATE), {"phase": "running"})
+    assert backend.status([entry.handle])[entry.handle].phase == "running"
 
 
 def test_a_batch_that_slurm_never_got_is_submitted_again(tmp_path: Path) -> None:
@@ -120,7 +131,10 @@ def test_a_batch_that_slurm_never_got_is_submitted_again(tmp_path: Path) -> None
     assert placed is not None
     fresh = FakeSlurm()
     submitter = Submitter(tmp_path, fresh, 0.01)
-    submitter.recover(placed[0], {})
+    submitter.recover(entry, {})
+    assert entry.batch() is None
+    entry.assign("deleted", 0)
+    submitter.recover(entry, {})
     assert entry.batch() is None
     submitter.add(entry)
     until(entry.task)
@@ -129,8 +143,8 @@ def test_a_batch_that_slurm_never_got_is_submitted_again(tmp_path: Path) -> None
 
 def test_a_run_is_begun_or_cancelled_and_never_both(tmp_path: Path) -> None:
     begun, cancelled = queued(tmp_path, "mle-a-1"), queued(tmp_path, "mle-b-1")
-    assert begun.claim("12 on box1") and not begun.claim("13 on box2") and not begun.claim_to_cancel()
-    assert cancelled.claim_to_cancel() and cancelled.claim_to_cancel() and not cancelled.claim("12 on box1")
+    assert begun.claim("12_0 on box1") and not begun.claim("13_0 on box2") and not begun.claim_to_cancel()
+    assert cancelled.claim_to_cancel() and cancelled.claim_to_cancel() and not cancelled.claim("12_0 on box1")
 
 
 def test_a_run_that_begins_between_two_looks_at_the_queue_is_no_requeued_one(tmp_path: Path) -> None:
@@ -149,13 +163,25 @@ def test_a_run_that_begins_between_two_looks_at_the_queue_is_no_requeued_one(tmp
     assert "submitted" in look().reason
     (tmp_path / "batches" / "batch" / "job").write_text("5")
     assert [look().reason for _ in range(4)] == ["waits in the queue: Resources"] * 4
-    assert entry.claim("5 on box0")
+    assert entry.claim("5_0 on box0")
     assert look().phase == "running"  # what Slurm said is older than the claim
     task["5_0"] = Seen(state="RUNNING", node="box0")
     assert [look().phase for _ in range(4)] == ["pending"] * 4  # its node prepares it
     task["5_0"] = Seen(state="PENDING", reason="BeginTime")
     ends = [look() for _ in range(4)][-1]
     assert ends.phase == "exited" and ends.preempted and "requeued" in ends.reason
+
+
+def test_a_shared_disk_that_is_away_has_lost_nothing(tmp_path: Path) -> None:
+    entry = queued(tmp_path / "state", "mle-a-1")
+    backend = SlurmBackend(read_settings({"state": str(tmp_path / "state")}))
+    (tmp_path / "state").rename(tmp_path / "elsewhere")
+    with pytest.raises(BackendUnreachable, match="mounted"):
+        backend.status([entry.handle])
+    with pytest.raises(BackendUnreachable, match="mounted"):
+        backend.remove(entry.handle)
+    (tmp_path / "elsewhere").rename(tmp_path / "state")
+    assert backend.status([entry.handle])[entry.handle].phase == "pending"
 
 
 def test_secrets_are_private_and_gone_once_a_node_has_them(tmp_path: Path) -> None:

@@ -37,6 +37,11 @@ def test_slurm_says_why_a_supervisor_was_terminated() -> None:
     assert outcome.of_exited(TERMINATED, None, None).reason == TERMINATED["reason"]
 
 
+def test_a_supervisor_that_was_terminated_by_a_requeue_uses_up_no_retry() -> None:
+    status = outcome.of_exited(TERMINATED, Seen(state="PENDING", reason="BeginTime"), None)
+    assert status.infra_failure and status.preempted and "requeued" in status.reason
+
+
 def test_what_the_agent_did_stays_its_doing_whatever_slurm_says() -> None:
     state = {"phase": "exited", "exit_code": 1, "infra_failure": False}
     status = outcome.of_exited(state, Seen(state="PREEMPTED"), None)
@@ -44,7 +49,16 @@ def test_what_the_agent_did_stays_its_doing_whatever_slurm_says() -> None:
     assert outcome.is_settled(state) and not outcome.is_settled(TERMINATED)
 
 
-@pytest.mark.parametrize(("reason", "stuck"), [("Resources", False), ("Priority", False), ("QOSNotAllowed", True)])
+@pytest.mark.parametrize(
+    ("reason", "stuck"),
+    [
+        ("Resources", False),
+        ("Priority", False),
+        ("JobHeldAdmin", False),
+        ("AssocMaxJobsLimit", False),
+        ("QOSNotAllowed", True),
+    ],
+)
 def test_a_waiting_task(reason: str, stuck: bool) -> None:
     status = outcome.of_waiting(Seen(state="PENDING", reason=reason))
     assert (status.phase, status.stuck) == ("pending", stuck) and reason in status.reason

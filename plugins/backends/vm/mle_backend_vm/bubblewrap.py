@@ -252,6 +252,9 @@ def _advice(said: str) -> str:
     clone = Path("/proc/sys/kernel/unprivileged_userns_clone")
     if os.geteuid() != 0 and clone.exists() and clone.read_text().strip() == "0":
         return "Allow user namespaces: sysctl kernel.unprivileged_userns_clone=1, or give -B isolation=none."
+    most = Path("/proc/sys/user/max_user_namespaces")
+    if os.geteuid() != 0 and most.exists() and most.read_text().strip() == "0":
+        return "Allow user namespaces: sysctl user.max_user_namespaces=10000, or give -B isolation=none."
     if Path("/.dockerenv").exists():
         return "This is a container without the right to make namespaces: use the backend docker, or -B isolation=none."
     return "Is this a container, or are namespaces forbidden? Else give -B isolation=none: agents without a sandbox."

@@ -135,6 +135,15 @@ def test_a_killed_supervisor_is_an_infrastructure_failure_and_takes_its_tree_alo
     assert processes.marked(spec) == []
 
 
+def test_a_job_ends_whose_folder_was_deleted(any_lab: Any, wait_until: Callable[..., None]) -> None:
+    """As by a controller that took it for lost, whose node came back."""
+    handle = any_lab.start("/bin/sh", "-c", "echo up; exec sleep 60")
+    wait_until(lambda: any_lab.output(handle) == "up\n")
+    state, folder = read_state(handle), folders.folder_of(handle)
+    folder.rename(folder.parent.parent / "deleted")
+    wait_until(lambda: not any(processes.started(int(state[name])) for name in ("pid", "init")), 15)
+
+
 @pytest.mark.parametrize("attempt", range(3))
 def test_a_sandbox_that_is_being_made_dies_with_its_supervisor(
     any_lab: Any, wait_until: Callable[..., None], attempt: int

@@ -28,7 +28,7 @@ def run(root: Path, batch: str, index: int) -> None:
     name = (root / "batches" / batch / "members").read_text().split()[index]
     entry = Entry(root, name)
     try:
-        claimed = entry.claim(f"{os.environ.get('SLURM_JOB_ID')} on {node_name()}")
+        claimed = entry.claim(f"{os.environ.get('SLURM_ARRAY_JOB_ID')}_{index} on {node_name()}")
     except FileNotFoundError:
         print(f"{name} was removed before it began")
         return
@@ -45,7 +45,8 @@ def run(root: Path, batch: str, index: int) -> None:
                 entry.request_stop(float(grace or "0"))
             take(str(entry.job), str(root / "claims" / node_name()), given, lambda: None)
     except (BackendError, OSError) as error:
-        entry.end_without_supervisor(f"{node_name()}: {getattr(error, 'message', error)}", infra_failure=True)
+        words = f"{error.message} {error.fix or ''}".strip() if isinstance(error, BackendError) else str(error)
+        entry.end_without_supervisor(f"{node_name()}: {words}", infra_failure=True)
         raise
     finally:
         if not (entry.job / STATE).exists() and entry.exists and not (entry.folder / STATE).exists():

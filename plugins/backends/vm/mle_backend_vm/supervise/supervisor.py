@@ -121,7 +121,13 @@ class Supervisor:
             with open(f"{self.folder}/{STOP}") as source:  # noqa: PTH123
                 return float(source.read() or "0")
         except (OSError, ValueError):
-            return 5.0 if self.end.terminated else None
+            if self.end.terminated:
+                return 5.0
+            return 0.0 if self._was_removed() else None
+
+    def _was_removed(self) -> bool:
+        """Did a controller take it for lost and delete its folder? If a disk is away, the folder above is gone, too."""
+        return not os.path.isdir(self.folder) and os.path.isdir(os.path.dirname(self.folder))  # noqa: PTH112, PTH120
 
     def _claim(self) -> bool:
         """Wait for the GPUs; take CPUs where enough are free. False: it shall end already."""
@@ -307,6 +313,8 @@ class Supervisor:
             try:
                 self.save(phase="exited", **last)
             except OSError as error:
+                if self._was_removed():
+                    return
                 patience = WAIT_FOR_ROOM if error.errno in (errno.ENOSPC, errno.EDQUOT) else WAIT_FOR_DISK
                 if time.monotonic() - failing_since > patience:
                     raise
