@@ -152,18 +152,6 @@ def _saved(case: Case) -> None:
 
 
 @fault("server")
-def slurmctld_forgets_jobs(case: Case) -> int:
-    """slurmctld is killed before it has written accepted jobs to its disk."""
-    with case.kept_in_queue():
-        case.begin()
-        case.queued()
-        with away("slurmctld"):
-            time.sleep(2)
-        case.retried()
-    return 1
-
-
-@fault("server")
 def slurmctld_away_while_submitting(case: Case) -> int:
     """slurmctld dies between the start of the group and its sbatch."""
     with case.instead("sbatch", SLOW_SBATCH):
