@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -80,8 +81,8 @@ def test_an_agent_of_another_package_hunts_for_answers_in_vain(place: Path, opti
     prepare(mlecore.competition("optical-digits"), DataDirs.of([place / "data"]), Fetch())
     prepared = mlecore.competition("optical-digits").data([place / "data"])
     hunt = f"cat >/tmp/hunt.py <<'END'\n{program(prepared)}\nEND\npython3 /tmp/hunt.py >$MLECORE_HOME/logs/hunt.txt"
-    planted = next(prepared.private.glob("*.csv")).read_text()
-    plant = f"cat >/tmp/planted <<'END'\n{planted}\nEND"
+    planted = base64.b64encode(next(prepared.private.glob("*.csv")).read_bytes()).decode()  # inspect keeps each command
+    plant = f"base64 -d >/tmp/planted <<'END'\n{planted}\nEND"
     done = scripted_run(
         "inspect",
         [command(line) for line in (plant, hunt, SOLVE)] + [SUBMIT],
