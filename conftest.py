@@ -58,7 +58,7 @@ def _is_on(item: pytest.Item, turn: int, turns: int) -> bool:
         key = item.path.parent.parent.name
     elif marker:
         key = named or item.nodeid
-        turns = min(turns, *marker.args)
+        turns = min([turns, *marker.args])
     elif item.get_closest_marker("slow") and "competitions" in item.path.parts:
         key = item.path.parent.parent.name
     else:
