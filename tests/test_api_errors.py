@@ -105,7 +105,7 @@ def test_every_argument_of_run(name: str, here: Path, monkeypatch: pytest.Monkey
 
 
 def test_an_argument_that_there_is_none_of_is_named_even_if_it_is_none() -> None:
-    with pytest.raises(mlecore.MlecoreError, match="no argument 'agnet'"):
+    with pytest.raises(mlecore.MlecoreError, match="unknown argument 'agnet'"):
         mlecore.run(agnet=None)  # type: ignore[call-arg]
 
 

@@ -98,7 +98,7 @@ class Watch:
                     self.seen.setdefault(f"canary-{name}", set()).add((pid, words))
 
     def _starting(self) -> set[str]:
-        return {_read(pid, "cmdline").replace("\0", " ") for pid in self.controllers}
+        return {_read(pid, "cmdline").replace("\0", " ") for pid in tuple(self.controllers)}  # others add to them
 
     def stop(self) -> None:
         self._over.set()
@@ -197,11 +197,14 @@ def home(folder: Path) -> Path:
     return folder
 
 
+DOCKER = (pytest.mark.docker, pytest.mark.network, pytest.mark.xdist_group("docker"))
+
+
 @pytest.mark.parametrize(
     "backend",
     [
         pytest.param("vm", marks=pytest.mark.sandbox),
-        pytest.param("docker", marks=[pytest.mark.docker, pytest.mark.network, pytest.mark.xdist_group("docker")]),
+        pytest.param("docker", marks=[*DOCKER, pytest.mark.in_turn(3)]),
     ],
 )
 def test_the_keys_of_a_model_stay_with_its_gateway(backend: str, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ ID = "optical-digits"
 
 
 @pytest.mark.slow
+@pytest.mark.in_turn(3)
 @pytest.mark.parametrize(
     ("backend", "how"),
     [

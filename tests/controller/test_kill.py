@@ -127,7 +127,7 @@ def test_looking_at_runs(shell):
     ]
     assert rows[0] | {"state": "graded", "ended": "crashed", "status": "graded", "altered": False} == rows[0]
     code, output = shell.call("runs", "list", "--state", "happy")
-    assert code == 2 and "there is no state" in output
+    assert code == 2 and "unknown state" in output
     code, output = shell.call("runs", "show", "g/nobody")
     assert code == 2 and "no run" in output
     code, output = shell.call("grade", "--snapshots", "g", "--json")

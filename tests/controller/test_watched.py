@@ -13,6 +13,7 @@ from mlecore_testing.browser import Browser
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 FACTS = "document.querySelector('[data-part=facts]').textContent"
+CONTROLLED = f"/controller\\s*running/.test({FACTS})"
 
 
 @pytest.fixture
@@ -32,14 +33,14 @@ def test_the_page_follows_a_group_past_the_death_of_its_controller(shell, browse
     shell.wait_for(shell.runs / "g" / "worker--coins--0" / "run.json")
     browser.open(f"{address}g/g/index.html")
     browser.ask("window.opened = 'once'; 0")
-    browser.until(f"{FACTS}.includes('1 running') && {FACTS}.includes('at work')")
+    browser.until(f"{FACTS}.includes('1 running') && {CONTROLLED}")
     os.killpg(controller.pid, signal.SIGKILL)
     controller.communicate()
-    browser.until(f"{FACTS}.includes('No controller is at work')")
+    browser.until(f"{FACTS}.includes('No controller is running')")
     assert "graded." not in browser.ask(FACTS), "the group had ended before its controller was killed"
     resumed = shell.begin("runs", "resume", "g")
-    browser.until(f"!{FACTS}.includes('No controller') && {FACTS}.includes('at work')")
-    browser.until(f"{FACTS}.includes('2 graded') && !{FACTS}.includes('at work')")
+    browser.until(f"!{FACTS}.includes('No controller') && {CONTROLLED}")
+    browser.until(f"{FACTS}.includes('2 graded') && !{CONTROLLED}")
     output, _ = resumed.communicate(timeout=60)
     assert resumed.returncode == 0, output
     scores = "[...document.querySelectorAll('[data-part=runs] tbody td.num[data-value]')].map(e => e.textContent)"

@@ -91,7 +91,7 @@ def test_what_is_there_is_left_alone(tiny, dirs: DataDirs) -> None:  # type: ign
     assert not prepare(tiny, dirs, Synthetic()).done
     assert tiny.calls == []
     for other in (Synthetic(seed=6), Synthetic(size=2.0)):  # runs may be active on them
-        with pytest.raises(UsageError, match="with seed 5 and size 1 exist already"):
+        with pytest.raises(UsageError, match="with seed 5 and size 1 already exist"):
             prepare(tiny, dirs, other)
     assert prepare(tiny, dirs, Synthetic(seed=6), force=True).prepared.digest != first.prepared.digest
     assert prepare(tiny, dirs, Synthetic(), force=True).done
