@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from functools import cache
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, all_suffixes
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -30,7 +30,7 @@ def file_of(top: str) -> Path | None:
 
 def _package(top: str) -> Path | None:
     place = _places(tuple(sys.path)).get(top)
-    file = Path(place, top, "__init__.py") if place is not None else None
+    file = None if place is None else Path(place, top, "__init__.py")
     return file if file and file.is_file() else None
 
 
@@ -42,15 +42,20 @@ def _found(top: str) -> ModuleSpec | None:
 
 
 @cache
-def _places(path: tuple[str, ...]) -> dict[str, str]:
-    """Names of folders, which may be packages, and the first folder of ``path`` that has them."""
-    found: dict[str, str] = {}
+def _places(path: tuple[str, ...]) -> dict[str, str | None]:
+    """Name -> the first folder of ``path`` that may have such a package; None if a module of one file comes first."""
+    found: dict[str, str | None] = {}
+    suffixes = tuple(all_suffixes())
     for place in path:
         try:
             with os.scandir(place or ".") as entries:
-                names = [entry.name for entry in entries if "." not in entry.name]
+                names = [entry.name for entry in entries]
         except OSError:
             continue
         for name in names:
-            found.setdefault(name, place)
+            if "." not in name:
+                found.setdefault(name, place)
+        for name in names:  # within a folder, packages come before modules
+            if name.endswith(suffixes):
+                found.setdefault(name.partition(".")[0], None)
     return found

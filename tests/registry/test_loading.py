@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from mlecore.errors import InvalidSubmission, PluginError, UsageError
+from mlecore.registry.imports import file_of
 from mlecore.registry.loading import load, load_extensions
 from mlecore.registry.opening import open_backend
 
@@ -254,3 +255,18 @@ def test_extensions_share_a_manager_and_a_broken_one_is_left_out(put):
     assert sys.modules["ext_one"].seen == sys.modules["ext_two"].seen == ["a run"]
     assert [str(error).partition(" (")[0] for error in errors] == ["extension bad"]
     assert manager.get_plugin("extension:bad") is None
+
+
+def test_a_module_comes_before_a_package_further_down_the_path(put, tmp_path, monkeypatch):
+    """As an import would have it; within one folder, the package comes first."""
+    package = put("mle-agent-two", "two_agent.main").with_name("__init__.py")
+    package.touch()
+    assert file_of("two_agent") == package
+    first = tmp_path / "first"
+    first.mkdir()
+    (first / "two_agent.py").touch()
+    monkeypatch.syspath_prepend(str(first))
+    assert file_of("two_agent") == first / "two_agent.py"
+    (package.parent.parent / "two_agent.py").touch()
+    monkeypatch.setattr("sys.path", sys.path[1:])
+    assert file_of("two_agent") == package
