@@ -50,17 +50,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _is_on(item: pytest.Item, turn: int, turns: int) -> bool:
     """Kits and slow tests of competitions take turns, and what is marked as ``in_turn``, such as one page of many.
 
-    All tests of one competition have the same turn.
+    All tests of one competition have the same turn, unless they have another number of turns.
     """
     marker = item.get_closest_marker("in_turn")
-    named = getattr(item, "callspec", None) and item.callspec.params.get("competition")  # type: ignore[attr-defined]
-    if item.get_closest_marker("conformance"):
-        key = item.path.parent.parent.name
-    elif marker:
+    package = item.path.parent.parent
+    if marker:
+        named = getattr(item, "callspec", None) and item.callspec.params.get("competition")  # type: ignore[attr-defined]
         key = named or item.nodeid
         turns = min([turns, *marker.args])
-    elif item.get_closest_marker("slow") and "competitions" in item.path.parts:
-        key = item.path.parent.parent.name
+    elif package.parent.name == "competitions" and any(map(item.get_closest_marker, ("conformance", "slow"))):
+        key = package.name
     else:
         return True
     return zlib.crc32(key.encode()) % turns == turn % turns
