@@ -43,7 +43,7 @@ PAGES: Mapping[str, tuple[type, str, str]] = {
     "cancelled": (
         Cancelled,
         "cancelled.json",
-        "The runs of a group that were cancelled before they began; a run that has a run.json is what that says. "
+        "The runs of a group that were cancelled before they began; if a run has a run.json, its state is there. "
         f"{KEPT}",
     ),
     "statement": (

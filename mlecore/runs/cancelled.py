@@ -23,7 +23,7 @@ REASON = "cancelled before it began"
 
 @frozen(kw_only=True)
 class Cancelled:
-    """The runs of a group that were cancelled before they began. One that has a run.json is what that says."""
+    """The runs of a group that were cancelled before they began. If a run has a run.json, its state is there."""
 
     format: int = 1  # of this file
     runs: tuple[str, ...] = ()  # their names
