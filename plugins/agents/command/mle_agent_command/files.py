@@ -16,6 +16,7 @@ from mlecore.errors import UsageError
 
 AGENT = PurePosixPath("agent")
 SKIPPED = {".git", ".venv", "__pycache__", "node_modules"}
+GROUP = {"group.json", "events.jsonl"}
 MOST = 10_000
 SCRIPTS = {".py", ".sh", ".bash", ".r", ".jl", ".pl", ".rb", ".js", ".ts"}
 
@@ -92,7 +93,7 @@ def _named(word: str, first: bool, here: Path, root: Path, files: dict[str, Path
 
 
 def _folder(given: str, here: Path) -> tuple[Path, dict[str, Path]]:
-    """The folder of option ``files`` and all files in it."""
+    """The folder of option ``files`` and all files in it, except for groups of runs that mlecore wrote there."""
     path = (here / Path(given).expanduser()).resolve()
     if path.is_file():
         return path.parent, {str(AGENT / path.name): path}
@@ -101,6 +102,9 @@ def _folder(given: str, here: Path) -> tuple[Path, dict[str, Path]]:
     files: dict[str, Path] = {}
     for at, names, members in os.walk(path):
         folder = Path(at)
+        if {*members} >= GROUP:  # earlier runs: with their grades an agent would have feedback from the test set
+            names.clear()
+            continue
         names[:] = sorted(name for name in names if name not in SKIPPED)
         relative = folder.relative_to(path)
         for member in sorted(members):

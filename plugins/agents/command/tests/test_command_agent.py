@@ -72,6 +72,21 @@ def test_what_a_script_imports_comes_along_and_nothing_else(here: Path) -> None:
     assert set(launch(argv="python solve.py", files="src").files) >= {"agent/notes.txt", "agent/model/weights.bin"}
 
 
+def test_earlier_runs_below_the_folder_stay_behind(here: Path) -> None:
+    for name in (
+        "runs/g/group.json",
+        "runs/g/events.jsonl",
+        "runs/g/a--b--0/grade.json",
+        "runs/notes.txt",
+        "group.json",
+    ):
+        (here / name).parent.mkdir(parents=True, exist_ok=True)
+        (here / name).write_text("")
+    files = launch(argv="sh -c true", files=".").files
+    assert {"agent/runs/notes.txt", "agent/group.json"} <= set(files)
+    assert not [name for name in files if name.startswith("agent/runs/g/")]
+
+
 def test_files_that_a_script_names_but_does_not_bring_are_noted(here: Path) -> None:
     for name in ("src/config.yaml", "src/prompts/a.txt", "src/unused.bin", "src/data/train.csv", "src/submission/x"):
         (here / name).parent.mkdir(parents=True, exist_ok=True)
