@@ -9,6 +9,7 @@ import time
 
 from .namespaces import Entrance
 
+_LONGEST = 100.0  # seconds from one count to the next, however slow the disk is
 _FULL = 1 << 20  # bytes: with fewer left, a disk counts as full
 _COUNT = 'shm=$1; shift; du -skx -- "$@"; echo files; du -sx --inodes -- "$@"; echo memory; cat "$shm"'
 _RSS = 14  # column of /proc/sysvipc/shm
@@ -45,7 +46,7 @@ class Count:
         self._child = 0
         text = os.pread(self._said, 1 << 22, 0).decode(errors="replace")
         self.close()
-        self._next = now + max(self._every, 20 * (now - self._began))
+        self._next = now + max(self._every, min(20 * (now - self._began), _LONGEST))
         kilobytes, _, rest = text.partition("files\n")
         files, _, memory = rest.partition("memory\n")
         self.bytes, self.files, self.memory = 1024 * _sum(kilobytes, 0), _sum(files, 0), _sum(memory, _RSS)
