@@ -133,6 +133,11 @@ def _showing(*shown: view.Shown) -> list[str]:
     return args
 
 
+def device(files: Iterable[Path]) -> list[str]:
+    """Options that show these devices."""
+    return [word for file in files for word in ("--dev-bind", str(file), f"/dev/{file.name}")]
+
+
 def write_etc(folder: Path, user: int | None) -> None:
     """Users and names as the sandbox shows them."""
     number = AGENT if user is None else user

@@ -21,6 +21,8 @@ _SYS = ("/sys/devices/system/cpu", "/sys/devices/system/node")
 _GPU_SYS = ("/sys/bus/pci", "/sys/class/drm", "/sys/devices", "/sys/module/nvidia")
 _ROOT_LINKS = ("bin", "lib", "lib32", "lib64", "libx32", "sbin")
 
+Isolation = Literal["bubblewrap", "apptainer", "none"]
+
 
 @frozen
 class Shown:

@@ -24,7 +24,7 @@ def root(tmp_path: Path) -> Path:
 
 def build(recipe: Recipe, root: Path, isolated: bool = False) -> Any:
     root.mkdir(exist_ok=True)
-    return environments.build(recipe, root, root / "build.log", isolated)
+    return environments.build(recipe, root, root / "build.log", "bubblewrap" if isolated else "none")
 
 
 def credentials(npmrc: str) -> str:
@@ -167,7 +167,7 @@ def test_packages_are_compiled_but_for_their_tests(root: Path, tmp_path: Path) -
         (package / name).write_text(text)
     python = own_python(environments.base_python())
     with (tmp_path / "log").open("a") as out:
-        installer = installing.Installer(python, tmp_path, root, tmp_path / "log", out, isolated=False)
+        installer = installing.Installer(python, tmp_path, root, tmp_path / "log", out, isolation="none")
         installer._run(installer._compiling())
     assert [path.name.partition(".")[0] for path in tmp_path.rglob("*.pyc")] == ["used"]
 
