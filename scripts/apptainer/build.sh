@@ -15,6 +15,7 @@ if [ "$("$prefix/bin/apptainer" --version 2>/dev/null)" != "apptainer version ${
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
     cd "$work"
+    export GOCACHE="$work/cache" # the Makefile empties it
     proxy=$(go env GOPROXY)
     curl -fsSL -o source.zip "${proxy%%[,|]*}/github.com/apptainer/apptainer/@v/$version.zip"
     echo "$sha256  source.zip" | sha256sum --check --quiet

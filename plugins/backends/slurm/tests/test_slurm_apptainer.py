@@ -1,0 +1,101 @@
+"""Apptainer makes the sandbox where users may create no namespaces, and runs finished images; all by an ordinary user."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from conftest import Lab, OrdinaryUser
+
+pytestmark = [
+    pytest.mark.slurm,
+    pytest.mark.slow,
+    pytest.mark.skipif(shutil.which("apptainer") is None, reason="Apptainer is not installed: scripts/apptainer/build.sh"),
+]
+
+# As root: users of this process and its children can create no user namespaces. The setuid program still works, as
+# root may install such a filter without no_new_privs.
+_LOCKED = """
+import ctypes, os, struct, sys
+def line(code, yes, no, value): return struct.pack("=HBBI", code, yes, no, value)
+unshare, clone, clone3 = {"x86_64": (272, 56, 435), "aarch64": (97, 220, 435)}[os.uname().machine]
+program = b"".join([
+    line(0x20, 0, 0, 0), line(0x15, 0, 1, clone3), line(0x06, 0, 0, 0x50000 | 38),
+    line(0x15, 1, 0, unshare), line(0x15, 0, 3, clone),
+    line(0x20, 0, 0, 16), line(0x45, 0, 1, 0x10000000), line(0x06, 0, 0, 0x50000 | 28),
+    line(0x06, 0, 0, 0x7FFF0000),
+])
+class Filter(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_ushort), ("lines", ctypes.c_char_p)]
+filter = Filter(len(program) // 8, program)
+libc = ctypes.CDLL(None, use_errno=True)
+assert libc.prctl(22, 2, ctypes.byref(filter), 0, 0) == 0, os.strerror(ctypes.get_errno())
+os.setgroups([]); os.setgid(int(sys.argv[2])); os.setuid(int(sys.argv[1]))
+os.execv(sys.argv[3], sys.argv[3:])
+"""
+
+_BENCH = """
+import json, os, sys
+from pathlib import Path
+from mlecore.registry.loading import load
+from mlecore_testing.backends.harness import BackendBench
+
+work = Path(sys.argv[1])
+options = {"state": str(work / "state"), "poll": "0.5", **json.loads(sys.argv[2])}
+bench = BackendBench(load("backend", "slurm"), options, work)
+"""
+
+
+@pytest.fixture
+def script(make_lab: Callable[..., Lab], ordinary_user: OrdinaryUser) -> Callable[..., Any]:
+    """Run a program with ``bench``, of an ordinary user; what it prints at last, as JSON."""
+    make_lab()  # skips where no cluster answers
+
+    def run(text: str, *, before: tuple[str, ...] = (), **options: str) -> Any:
+        program = [ordinary_user.python, "-c", _BENCH + text, str(ordinary_user.work), json.dumps(options)]
+        if before:
+            user = ordinary_user.user
+            argv = [*before, str(user.pw_uid), str(user.pw_gid), *program]
+            env = {"PATH": os.environ["PATH"], "HOME": str(ordinary_user.work)}
+            done = subprocess.run(argv, env=env, cwd="/", capture_output=True, text=True, check=False, umask=0o022)
+        else:
+            done = ordinary_user.run(*program)
+        assert done.returncode == 0, done.stderr[-3000:]
+        return json.loads(done.stdout.splitlines()[-1])
+
+    return run
+
+
+_ABOUT = """
+planted = work / "planted-answers.csv"
+planted.write_text("planted-4711")
+look = f"id -u; cat data/train.csv; cat {planted} 2>/dev/null; ls -A {work} 2>/dev/null; cat /proc/1/mem | head -c 1; "
+look += "ls /sys /etc; ls /proc | grep -c '^[0-9]'; touch /x || cut -d: -f1 /proc/net/dev | tail -n +3; exit 3"
+handle, status = bench.run(bench.job(look, network=NETWORK))
+print(json.dumps({"code": status.exit_code, "isolation": status.sandbox.isolation, "user": os.getuid(),
+    "network": status.sandbox.network.level, "said": bench.output(handle).decode(), "reason": status.reason}))
+bench.clean_up()
+"""
+
+
+@pytest.mark.parametrize("network", ["none", "llm"])
+def test_a_run_sees_its_own_and_nothing_else(script: Callable[..., Any], network: str) -> None:
+    more = "'llm', allow=('allowed.invalid:443',)" if network == "llm" else "'none'"
+    seen = script(_ABOUT.replace("NETWORK", more), isolation="apptainer")
+    assert seen["code"] == 3, seen
+    assert seen["isolation"].startswith("Apptainer ") and seen["network"] == "enforced"
+    said = seen["said"].split("\n")
+    assert said[:3] == [str(seen["user"]), "id,y", "1,2"]
+    assert "planted" not in seen["said"] and "shadow" not in said
+    assert "cat: /proc/1/mem: Permission denied" in said
+    assert [line.strip() for line in said if line.strip()][-1] == "lo"
