@@ -6,8 +6,9 @@ namespaces, so its first program hands out what the supervisor needs (`supervise
 
 from __future__ import annotations
 
+import csv
+import io
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -101,9 +102,15 @@ def exec_line(shown: Iterable[view.Shown], own_network: bool) -> list[str]:
 
 
 def _mount(each: view.Shown) -> str:
-    words = ["type=bind", f"source={each.outside}", f"destination={each.inside}"]
-    words += ["ro"] if each.how == "read" else []
-    return ",".join(f'"{word}"' if re.search('[," ]', word) else word for word in words)
+    out = io.StringIO()
+    words = [
+        "type=bind",
+        f"source={each.outside}",
+        f"destination={each.inside}",
+        *(["ro"] if each.how == "read" else []),
+    ]
+    csv.writer(out, lineterminator="").writerow(words)
+    return out.getvalue()
 
 
 def _door(folder: Path) -> view.Shown:

@@ -32,7 +32,7 @@ def lay_out(
     if not Path(job.data).is_dir():
         raise BackendError(f"the data of {job.dataset.competition} are not at {job.data}")
     isolated = isolation != "none"
-    user = bubblewrap.sandbox_user(job.name) if isolated else None
+    user = bubblewrap.sandbox_user(job.name) if isolation == "bubblewrap" else None
     _fill(fresh, job, user)
     bubblewrap.write_etc(fresh, os.getuid() if isolation == "apptainer" else user)
     if not isolated:

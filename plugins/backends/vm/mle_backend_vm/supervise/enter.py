@@ -32,6 +32,7 @@ def main(door: str, *ports: str) -> None:
     env = {name: value for name, value in kept.items() if not name.startswith(("APPTAINER", "SINGULARITY"))}
     os.environ.clear()
     os.environ.update({**env, **orders["env"]})
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120
     from mlecore.sandbox import confining
 
     argv = orders["argv"]
