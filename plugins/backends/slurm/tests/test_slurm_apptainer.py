@@ -1,4 +1,4 @@
-"""Apptainer makes the sandbox where users may create no namespaces, and runs finished images; all by an ordinary user."""
+"""Apptainer makes the sandbox where users may create no namespaces, and runs finished images, by an ordinary user."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tarfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +19,9 @@ if TYPE_CHECKING:
 pytestmark = [
     pytest.mark.slurm,
     pytest.mark.slow,
-    pytest.mark.skipif(shutil.which("apptainer") is None, reason="Apptainer is not installed: scripts/apptainer/build.sh"),
+    pytest.mark.skipif(
+        shutil.which("apptainer") is None, reason="Apptainer is not installed: scripts/apptainer/build.sh"
+    ),
 ]
 
 # As root: users of this process and its children can create no user namespaces. The setuid program still works, as
@@ -99,3 +100,82 @@ def test_a_run_sees_its_own_and_nothing_else(script: Callable[..., Any], network
     assert "planted" not in seen["said"] and "shadow" not in said
     assert "cat: /proc/1/mem: Permission denied" in said
     assert [line.strip() for line in said if line.strip()][-1] == "lo"
+
+
+_ON_NODE = """
+import subprocess
+from mle_backend_slurm import entries
+from mle_backend_slurm.entries import Entry
+from mlecore_testing.backends.harness import shell_job
+
+entry = Entry(work / "state", "mle-a-1")
+job = shell_job("echo ran as $(id -u)", name=entry.name, group="g", image=bench.image, dataset=bench.dataset,
+    data=bench.data)
+given = {"secrets": {}, "gateway": None, "key": {}}
+entries.write_entry(entry, job, {"options": [], "scratch": "", "isolation": "sandbox"}, (), given)
+entry.assign("batch", 0)
+(work / "state" / "batches" / "batch").mkdir()
+(work / "state" / "batches" / "batch" / "members").write_text(entry.name)
+program = [sys.executable, "-P", "-m", "mle_backend_slurm.node", "run", str(work / "state"), "batch"]
+env = {**os.environ, "SLURM_ARRAY_TASK_ID": "0", "SLURMD_NODENAME": "box7"}
+node = subprocess.run(program, env=env, capture_output=True, text=True, timeout=100, check=False)
+status = bench.backend.status([entry.handle])[entry.handle]
+out = b"".join(bench.backend.logs(entry.handle)).decode()
+isolation = status.sandbox and status.sandbox.isolation
+print(json.dumps({"code": status.exit_code, "reason": status.reason, "isolation": isolation, "said": out}))
+"""
+
+
+def test_it_is_used_where_no_user_namespaces_can_be_created(script: Callable[..., Any]) -> None:
+    locked = (sys.executable, "-c", _LOCKED)
+    done = script(_ON_NODE, before=locked)
+    assert done["code"] == 0, done
+    assert done["isolation"].startswith("Apptainer ") and "(setuid)" in done["isolation"]
+    assert done["said"].startswith("ran as ")
+
+
+_IMAGE = """
+from mlecore.agents import Recipe
+
+image = bench.backend.build(Recipe(image=IMAGE), work / "build.log")
+again = bench.backend.build(Recipe(image=IMAGE), work / "build.log")
+look = "cat /etc/os-release agent/start.sh data/train.csv; echo $PYTHON_VERSION; pwd"
+handle, status = bench.run(bench.job(look, image=image))
+print(json.dumps({"code": status.exit_code, "reason": status.reason, "said": bench.output(handle).decode(),
+    "same": image == again, "digest": image.digest, "files": len(list((work / "state" / "envs").glob("*/image.sif")))}))
+bench.clean_up()
+"""
+
+
+@pytest.fixture
+def archive(ordinary_user: OrdinaryUser, tmp_path: Path) -> Path:
+    """What ``docker save`` writes, of an image of Python with an agent at /home/agent."""
+    if shutil.which("docker") is None:
+        pytest.skip("no docker here that could save an image")
+    names = subprocess.run(
+        ["docker", "image", "ls", "--format={{.Repository}}:{{.Tag}}", "python"],
+        capture_output=True,
+        text=True,
+        check=False,
+    ).stdout.split()
+    slim = [name for name in names if name.endswith("slim-bookworm")]
+    if not slim:
+        pytest.skip("docker has no image of Python (docker pull python:3.11-slim-bookworm)")
+    (tmp_path / "start.sh").write_text("echo I am an agent\n")
+    (tmp_path / "Dockerfile").write_text(f"FROM {slim[0]}\nCOPY start.sh /home/agent/start.sh\n")
+    tag = f"mlecore-test-apptainer:{os.getpid()}"
+    file = ordinary_user.work / "image.tar"
+    try:
+        subprocess.run(["docker", "build", "-q", "-t", tag, str(tmp_path)], check=True, capture_output=True)
+        subprocess.run(["docker", "save", "-o", str(file), tag], check=True)
+    finally:
+        subprocess.run(["docker", "image", "rm", tag], check=False, capture_output=True)
+    file.chmod(0o644)
+    return file
+
+
+def test_a_finished_image(script: Callable[..., Any], archive: Path) -> None:
+    done = script(_IMAGE.replace("=IMAGE)", f"={f'docker-archive:{archive}'!r})"))
+    assert done["code"] == 0, done
+    assert "Debian GNU/Linux 12" in done["said"] and "I am an agent" in done["said"] and "id,y" in done["said"]
+    assert done["same"] and done["files"] == 1 and done["digest"].startswith("sha256:")
