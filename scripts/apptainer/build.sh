@@ -23,9 +23,10 @@ if [ "$("$prefix/bin/apptainer" --version 2>/dev/null)" != "apptainer version ${
     cd "github.com/apptainer/apptainer@$version"
     echo "${version#v}" >VERSION
     chmod +x mconfig makeit/* mlocal/scripts/* scripts/* # the archive of a module has no modes
-    ./mconfig -b "$work/build" -p "$prefix" -P release-stripped --with-suid --without-libsubid --without-network
-    make -C "$work/build"
-    make -C "$work/build" install
+    ./mconfig -p "$prefix" -P release-stripped --with-suid --without-libsubid --without-network
+    make -C builddir
+    make -C builddir install
 fi
+chmod a+rw /dev/fuse # as distributions have it: Apptainer mounts images by it
 ln -sf "$prefix/bin/apptainer" /usr/local/bin/apptainer
 apptainer --version
