@@ -102,6 +102,56 @@ def test_a_run_sees_its_own_and_nothing_else(script: Callable[..., Any], network
     assert [line.strip() for line in said if line.strip()][-1] == "lo"
 
 
+_ENDED = """
+import time
+
+def alive():
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_bytes()
+        except OSError:
+            continue
+        if MARK.encode() in words.split(b"\\0") or words.startswith(b"Apptainer") and path.parent.name == apptainer:
+            found.append(words.decode())
+    return found
+
+apptainer = ""
+handle = bench.start(bench.job(f"setsid sleep {MARK} & exec sleep {MARK}", time_limit=900.0))
+bench.wait(handle, "running")
+state = json.loads((work / "state" / "jobs" / handle.name / "state.json").read_text())
+children = f"/proc/{state['sandbox']}/task/{state['sandbox']}/children"
+apptainer = Path(children).read_text().split()[0]
+while len(alive()) < 3:
+    time.sleep(0.1)
+END
+end = bench.wait(handle, "exited", 120.0)
+limit = time.monotonic() + 30
+while alive() and time.monotonic() < limit:
+    time.sleep(0.1)
+left = alive()
+bench.backend.remove(handle)
+kinds = ("queue", "jobs", "batches", "new", "trash")
+folders = [str(path) for kind in kinds for path in (work / "state" / kind).glob("*")]
+mounts = [line for line in Path("/proc/mounts").read_text().splitlines() if str(work) in line]
+print(json.dumps({"left": left + folders + mounts, "infra": end.infra_failure, "reason": end.reason}))
+"""
+
+
+@pytest.mark.parametrize(
+    ("end", "infra"),
+    [
+        pytest.param('os.kill(state["pid"], 9)', True, id="supervisor killed"),
+        pytest.param("os.kill(int(apptainer), 9)", True, id="Apptainer killed"),
+        pytest.param("bench.backend.stop(handle, 1.0)", False, id="stopped"),
+    ],
+)
+def test_nothing_is_left_of_a_job_that_is_ended(script: Callable[..., Any], end: str, infra: bool) -> None:
+    mark = repr(f"{4000 + os.getpid() % 1000}.{len(end)}")
+    ended = script(_ENDED.replace("END\n", f"{end}\n").replace("MARK", mark), isolation="apptainer")
+    assert ended["left"] == [] and ended["infra"] is infra, ended
+
+
 _ON_NODE = """
 import subprocess
 from mle_backend_slurm import entries

@@ -20,7 +20,7 @@ from pathlib import Path, PurePosixPath
 from attrs import evolve, frozen
 
 import mlecore
-from mle_backend_vm import view
+from mle_backend_vm import bubblewrap, view
 from mle_backend_vm.pythons import base_python
 from mle_backend_vm.supervise import enter, relaying
 from mle_backend_vm.supervise.door import SOCKET
@@ -33,6 +33,10 @@ _LEAKS = 99
 _PROBE = (  # a network with the loopback only, and a first process
     f"[ $$ = 1 ] || exit {_LEAKS}; while read -r name rest; do case $name in lo:* | *'|'*) ;; Inter* | face*) ;; "
     f"*) exit {_LEAKS} ;; esac; done </proc/net/dev"
+)
+# It ends with the process that started it: of setuid programs the kernel forgets that they shall. Ended by SIGTERM.
+_KEEPER = (
+    '"$@" <&0 & child=$!; trap "kill -KILL $child" TERM; wait $child; code=$?; wait $child 2>/dev/null; exit $code'
 )
 _MISSING = "Ask the administrators for Apptainer, load its module before mlecore starts, or give -B isolation=none."
 
@@ -58,7 +62,7 @@ def command_line(
     Writes what it needs to ``fresh``, which will be ``folder``.
     """
     shared = job.resources.network == "open"
-    names = ("passwd", "group", "hostname", *(() if shared else ("hosts",)))
+    names = ("passwd", "group", "hostname", *(() if shared else ("hosts", "resolv.conf")))
     shown = list(view.job(job, folder, names))
     if image is None:
         shown = [
@@ -68,7 +72,7 @@ def command_line(
             *view.environment(binds, extra),
         ]
     write_door(fresh / "door")
-    outer = exec_line([*shown, _door(folder)], own_network=not shared)
+    outer = [*_keeper(), *exec_line([*shown, _door(folder)], own_network=not shared)]
     if image is not None and job.resources.gpus:
         outer.append("--nv")  # the driver's libraries, which the image lacks
     python = "python3" if image is not None else base_python()
@@ -85,7 +89,7 @@ def build_line(folder: Path, cache: Path, target: Path, reads: Iterable[Path], o
     shown = [*system, *view.build(folder, cache, target, reads, ("passwd", "group", "hostname"))]
     write_door(folder / "door")
     shown += view.environment([Path(sys.base_prefix).resolve()], {})
-    outer = exec_line([*shown, _door(folder)], own_network)
+    outer = [*_keeper(), *exec_line([*shown, _door(folder)], own_network)]
     return [*outer, str(skeleton(folder / "root", shown)), *_entering(base_python())]
 
 
@@ -111,6 +115,10 @@ def _mount(each: view.Shown) -> str:
     ]
     csv.writer(out, lineterminator="").writerow(words)
     return out.getvalue()
+
+
+def _keeper() -> list[str]:
+    return [bubblewrap.helper("setpriv"), "--pdeathsig=TERM", "sh", "-c", _KEEPER, "sh"]
 
 
 def _door(folder: Path) -> view.Shown:
@@ -194,6 +202,8 @@ def problem() -> Problem | None:
     """Why sandboxes of Apptainer do not work here, tested by making one."""
     if shutil.which("apptainer") is None:
         return Problem(description="Apptainer is not installed", fix=_MISSING)
+    if shutil.which("setpriv") is None:
+        return Problem(description="setpriv is not installed", fix="Install it (apt-get install util-linux).")
     if os.geteuid() == 0:
         return Problem(
             description="Apptainer runs agents of ordinary users only, not root's", fix="Use an own account."

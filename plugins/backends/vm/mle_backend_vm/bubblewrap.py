@@ -76,7 +76,7 @@ def command_line(
     )  # fmt: skip
     args += ["--chdir", "/home"]
     prelude = _becoming(user)
-    prelude += [_helper("prlimit"), f"--nproc={resources.processes}", "--core=0"]
+    prelude += [helper("prlimit"), f"--nproc={resources.processes}", "--core=0"]
     if file_size:
         prelude.append(f"--fsize={file_size}")
     return CommandLine(outer=[program(), *args], last=["--remount-ro", "/"], prelude=prelude)
@@ -110,7 +110,7 @@ def _becoming(user: int | None) -> list[str]:
     """What drops privileges, before a command."""
     if user is None:
         return []
-    prelude = [_helper("setpriv"), f"--reuid={user}", f"--regid={user}", "--clear-groups", "--inh-caps=-all"]
+    prelude = [helper("setpriv"), f"--reuid={user}", f"--regid={user}", "--clear-groups", "--inh-caps=-all"]
     return [*prelude, "--bounding-set=-all", "--no-new-privs", "--pdeathsig=KILL"]
 
 
@@ -160,7 +160,7 @@ def _can_size() -> bool:
     return "--size" in _run([program(), "--help"]).stdout
 
 
-def _helper(name: str) -> str:
+def helper(name: str) -> str:
     """The machine's program, whatever the job's PATH says: it still runs with privileges."""
     return shutil.which(name, path="/usr/bin:/usr/sbin:/bin:/sbin:/usr/local/bin") or f"/usr/bin/{name}"
 

@@ -203,7 +203,7 @@ def _run_in_apptainer(
                 break
         return child.wait()
     finally:
-        child.kill()  # the sandbox ends with it
+        child.terminate()  # the sandbox ends with it
         child.wait()
         entry.close()
         os.close(stdin)

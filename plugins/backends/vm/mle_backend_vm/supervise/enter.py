@@ -12,6 +12,7 @@ import array
 import json
 import os
 import resource
+import signal
 import socket
 import sys
 
@@ -26,6 +27,9 @@ def main(door: str, *ports: str) -> None:
     for name in _LIMITS:
         if name in orders["limits"]:
             _limit(getattr(resource, f"RLIMIT_{name}"), int(orders["limits"][name]))
+    _die_with_apptainer()
+    for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGQUIT):  # Python or a shell ignores them
+        signal.signal(number, signal.SIG_DFL)
     os.chdir(orders["home"])
     os.umask(0o022)
     kept = os.environ if orders["keep"] else {}
@@ -68,6 +72,13 @@ def _listening(port: int) -> socket.socket:
     listener.bind(("127.0.0.1", port))
     listener.listen(256)
     return listener
+
+
+def _die_with_apptainer() -> None:
+    """Apptainer asks the kernel for this, too, before it drops privileges, with which the kernel forgets it."""
+    import ctypes
+
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
 
 
 def _limit(which: int, value: int) -> None:

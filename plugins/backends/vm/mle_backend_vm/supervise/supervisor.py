@@ -301,7 +301,8 @@ class Supervisor:
     def _kill(self, why: str) -> None:
         self.end.killed = self.end.killed or why
         target = self.init or int(self.state["sandbox"])
-        processes.send(target, signal.SIGKILL)
+        # What starts Apptainer ends it when it is asked to, and not when it is killed itself.
+        processes.send(target, signal.SIGTERM if self.spec.door and not self.init else signal.SIGKILL)
         if not self.spec.sandboxed:
             processes.end_tree(self.spec, os.getpid())
 
