@@ -14,30 +14,22 @@ from mlecore.child_environment import child_environment
 from mlecore.errors import BackendError
 from mlecore.files import replace
 
-_SCHEMES = (
-    "docker://",
-    "docker-archive:",
-    "oci:",
-    "oci-archive:",
-    "oras://",
-    "library://",
-    "shub://",
-    "http://",
-    "https://",
-)
+_LOCAL = ("docker-archive:", "oci-archive:", "oci:")
 _SIF = "image.sif"
 _END = 600  # characters of what Apptainer said last
 
 
 def source(text: str) -> str:
     """What an option means, for every machine: names are those of Docker, paths absolute. Raises BackendError."""
-    for scheme in ("docker-archive:", "oci-archive:", "oci:", ""):
-        path = Path(text.removeprefix(scheme)).expanduser()
-        if text.startswith(scheme) and path.exists() and (scheme or text[:1] in "/.~" or path.suffix == ".sif"):
-            return f"{scheme}{path.absolute()}"
-    if text.startswith(("/", ".", "~")) or (text.endswith(".sif") and "://" not in text):
-        raise BackendError(f"there is no image {text}", fix="Name a SIF file, a sandbox folder or docker://NAME.")
-    return text if text.startswith(_SCHEMES) else f"docker://{text}"
+    scheme = next((scheme for scheme in _LOCAL if text.startswith(scheme)), "")
+    named = text.removeprefix(scheme)
+    if not (scheme or named.startswith(("/", ".", "~")) or (named.endswith(".sif") and "://" not in named)):
+        return named if "://" in named else f"docker://{named}"
+    file, *more = named.split(":", 1) if scheme else [named]  # after an archive's own name, one in it
+    path = Path(file).expanduser().absolute()
+    if not path.exists():
+        raise BackendError(f"there is no image {path}", fix="Name a SIF file, a sandbox folder or docker://NAME.")
+    return scheme + ":".join([str(path), *more])
 
 
 def build(image: str, root: Path, log: Path) -> Image:
