@@ -35,7 +35,15 @@ _PROBE = (  # a network with the loopback only, and a first process
     f"*) exit {_LEAKS} ;; esac; done </proc/net/dev"
 )
 # It ends with the process that started it: of setuid programs the kernel forgets that they shall. Ended by SIGTERM.
-_KEEPER = 'exec 3<&0; "$@" <&3 3<&- & child=$!; trap "kill -KILL $child" TERM; wait $child; code=$?; wait $child 2>/dev/null; exit $code'
+_KEEPER = """exec 3<&0
+"$@" <&3 3<&- &
+child=$!
+trap 'kill -KILL "$child"' TERM
+wait "$child"
+code=$?
+wait "$child" 2>/dev/null
+exit "$code"
+"""
 _MISSING = "Ask the administrators for Apptainer, load its module before mlecore starts, or give -B isolation=none."
 
 
