@@ -47,7 +47,8 @@ def lab(make_lab: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_a_job_has_its_variables_limits_and_exit_code(lab: Any) -> None:
-    script = 'read -r LINE; echo "$WORD $HOME $LINE"; ulimit -c; ulimit -f; cat data/*; tail -n +3 /proc/net/dev | cut -d: -f1; exit 7'
+    script = 'read -r LINE; echo "$WORD $HOME $LINE"; ulimit -c; ulimit -f; cat data/*; '
+    script += "tail -n +3 /proc/net/dev | cut -d: -f1; exit 7"
     status, output = lab.run("/bin/sh", "-c", script, env={"WORD": "two words"}, stdin=b"a line\n", disk=1 << 20)
     assert (status.phase, status.exit_code, status.infra_failure) == ("exited", 7, False), (status, output)
     assert output.splitlines()[:5] == ["two words /home a line", "0", "2048", "id,y", "1,0"]
