@@ -283,12 +283,12 @@ async def relay(
     listen: str, patterns: Sequence[Pattern], log: Log, *, to: str | None = None,
     connections: int = CONNECTIONS, idle: float = IDLE_SECONDS, ready: Callable[[object], None] = lambda address: None,
 ) -> None:  # fmt: skip
-    """Serve until cancelled, on ``host:port`` or ``unix:PATH``; ``ready`` gets the address when it listens.
+    """Serve until cancelled, on ``host:port``, ``unix:PATH`` or an open ``fd:NUMBER``.
 
     Beyond ``connections``, a new one takes the place of the oldest that was never answered: clients that connect and
     say nothing keep nobody out.
 
-    ``to``: only forward, to this Unix socket or ``host:port``, where the relay listens.
+    ``to``: only forward, to this Unix socket or ``host:port``. ``ready`` gets the address when the relay listens.
     """
     active: dict[asyncio.Future[None], Connection] = {}
 
@@ -325,6 +325,9 @@ async def relay(
         if path.is_socket():  # left by a relay that was killed
             path.unlink()
         server = await asyncio.start_unix_server(accept, str(path), limit=HEADER_BYTES)
+    elif listen.startswith("fd:"):
+        given = socket.socket(fileno=int(listen[len("fd:") :]))
+        server = await asyncio.start_server(accept, sock=given, limit=HEADER_BYTES)
     else:
         host, port = listen.rsplit(":", 1)
         server = await asyncio.start_server(accept, host.strip("[]") or None, int(port), limit=HEADER_BYTES)
@@ -372,7 +375,7 @@ def _forward(text: str) -> tuple[str, str]:
 def main(argv: list[str] | None = None) -> None:
     """The script."""
     parser = argparse.ArgumentParser(prog="relay", description="An allow-list proxy with a log.")
-    parser.add_argument("--listen", required=True, metavar="HOST:PORT|unix:PATH")
+    parser.add_argument("--listen", required=True, metavar="HOST:PORT|unix:PATH|fd:NUMBER")
     parser.add_argument("--allow", action="append", default=[], metavar="HOST[:PORT]", help="may be given many times")
     parser.add_argument("--log", metavar="FILE", help="where the JSON lines go; standard output by default")
     parser.add_argument("--to", metavar="SOCKET|HOST:PORT", help="only forward, such as to the Unix socket of a relay")

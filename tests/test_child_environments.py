@@ -34,6 +34,7 @@ INSIDE = {
     "plugins/libraries/agents/*/work": "runs in a sandbox, as the agent or a part of it",
     "plugins/backends/vm/*/supervise": "starts with PATH and LC_ALL only",
     "plugins/backends/kubernetes/*/program": "runs in a pod",
+    "mlecore/sandbox": "runs in a sandbox, before the agent",
     "plugins/*/*/tests": "a test",
 }
 FORKS = {"mlecore/workers.py": "of a worker that was started with an environment of its own"}

@@ -32,7 +32,7 @@ def program() -> bytes:
     """The package ``program`` as one file that Python runs."""
     ours, core = Path(__file__).parent, Path(mlecore.__file__).parent
     files = {f"{ours.name}/program/{path.name}": path for path in sorted((ours / "program").glob("*.py"))}
-    shared = ("globs.py", "sandbox/hardware.py", "sandbox/seccomp.py")
+    shared = ("globs.py", "sandbox/confining.py", "sandbox/hardware.py", "sandbox/seccomp.py")
     files |= {f"{core.name}/{name}": core / name for name in shared}
     files["__main__.py"] = ours / "program" / "__main__.py"
     out = io.BytesIO()

@@ -9,7 +9,8 @@ import time
 from pathlib import Path
 from uuid import uuid4
 
-from mle_backend_vm import environments, folders, packing
+from attrs import evolve
+from mle_backend_vm import environments, folders, images, packing
 from mle_backend_vm.supervise.files import read_json, write_json
 
 from mle_backend_slurm.batches import write_script
@@ -109,12 +110,14 @@ class Builder:
 
     def build(self, recipe: Recipe, log: Path) -> Image:
         if recipe.image is not None:
-            raise BackendError(f"backend slurm starts no images ({recipe.image})", fix="Use the backend docker.")
+            if not self._settings.isolated:
+                raise BackendError("an image runs in a sandbox only", fix="Leave out -B isolation=none.")
+            recipe = evolve(recipe, image=images.source(recipe.image))
         if recipe.files and not self._settings.isolated:
             raise BackendError("without a sandbox, a recipe's files cannot be at their paths")
         root = self._settings.state
         if recipe == Recipe():  # nothing to install
-            return environments.build(recipe, root, log, self._settings.isolated)
+            return environments.build(recipe, root, log)
         known = folders.make_private(root / "recipes") / f"{recipe.digest()}.json"
         found = read_json(str(known))
         if found is not None:
@@ -135,7 +138,7 @@ class Builder:
     def _build_in_job(self, recipe: Recipe, log: Path) -> Image:
         job = JobResult(self._settings, self._slurm, "builds", _OPTIONS)
         try:
-            request = {"recipe": packing.pack(recipe), "isolated": self._settings.isolated}
+            request = {"recipe": packing.pack(recipe), "isolation": self._settings.isolation}
             write_json(str(job.folder / "request.json"), request)
             secrets = os.open(job.folder / "given.json", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(secrets, "w") as out:

@@ -109,11 +109,17 @@ def _probed(settings: Settings, slurm: Slurm) -> list[str]:
     sandbox = f"{found['bubblewrap']}, user namespaces work"
     if found["sandbox"]:
         sandbox = f"NO SANDBOX: {found['sandbox']} {found['fix']}"
+        if not found["apptainer_problem"]:
+            sandbox = f"runs use Apptainer, as bubblewrap does not work: {found['sandbox']}"
+    images = f"{found['apptainer']}; ready-made images can be run"
+    if found["apptainer_problem"]:
+        images = f"no ready-made images: {found['apptainer_problem']}"
     gpus = found["gpus"]
     cgroup = f"; cgroup: {found['cgroup']}" if found["cgroup"] else "; memory and CPUs are watched, not enforced"
     return [
         f"node {name}: {found['system']}, Python {found['python']}, sees {Path(str(settings.state))} and this Python",
         f"node {name}: {sandbox}",
+        f"node {name}: {images}",
         f"node {name}: {'an open network of its own' if found['slirp4netns'] else 'no slirp4netns'}{cgroup}",
         f"node {name}: {found['cpus']} CPUs, GPUs: {', '.join(gpus) if isinstance(gpus, list) and gpus else 'none'}",
     ]

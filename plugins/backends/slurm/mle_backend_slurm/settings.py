@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from attrs import frozen
-from mle_backend_vm.vm_backend import ISOLATION
 
 from mlecore.backends import Resources
 from mlecore.errors import UsageError
@@ -41,7 +40,13 @@ OPTIONS = (
         type="number",
         default="30",
     ),
-    ISOLATION,
+    Option(
+        name="isolation",
+        help="sandbox: by bubblewrap, or by Apptainer where bubblewrap does not work; apptainer: always by Apptainer; "
+        "none: plain processes that can read and change whatever you can",
+        default="sandbox",
+        choices=("sandbox", "apptainer", "none"),
+    ),
 )
 
 OVERHEAD = 256 << 20  # bytes of memory that a job gets for its supervisor, relay and gateway
@@ -57,9 +62,13 @@ class Settings:
     state: Path
     poll: float  # seconds
     scratch: str  # before variables in it are replaced, on the node; "": none
-    isolated: bool
+    isolation: str  # sandbox, apptainer or none
     gpu_type: str
     flags: tuple[str, ...]  # of sbatch, the same for every run
+
+    @property
+    def isolated(self) -> bool:
+        return self.isolation != "none"
 
 
 def read_settings(options: Mapping[str, str]) -> Settings:
@@ -81,7 +90,7 @@ def read_settings(options: Mapping[str, str]) -> Settings:
         state=Path(options.get("state", "~/.local/state/mlecore/slurm")).expanduser().absolute(),
         poll=poll,
         scratch=options.get("scratch", ""),
-        isolated=options.get("isolation", "bubblewrap") == "bubblewrap",
+        isolation=options.get("isolation", "sandbox"),
         gpu_type=options.get("gpu-type", ""),
         flags=(*flags, *extra),
     )

@@ -59,7 +59,7 @@ _RETRY = 4  # intervals of -B poll until a run that sbatch rejected is submitted
 class SlurmBackend(Backend):
     """Creating one contacts nothing."""
 
-    summary: ClassVar[str] = "A Slurm cluster: a job per run, in a bubblewrap sandbox on its node"
+    summary: ClassVar[str] = "A Slurm cluster: a job per run, in a sandbox of bubblewrap or Apptainer on its node"
     options: ClassVar[tuple[Option, ...]] = OPTIONS
 
     def __init__(self, settings: Settings) -> None:
@@ -81,14 +81,14 @@ class SlurmBackend(Backend):
         isolated = self._settings.isolated
         polled = Enforcement(level="watched", how="looked at four times a second; Slurm's limit beyond it")
         network = Enforcement(level="enforced", how="network namespace") if isolated else Enforcement(level="absent")
-        user = "a separate one for each job" if os.geteuid() == 0 else "the controller's, in a user namespace"
+        user = "a separate one for each job" if os.geteuid() == 0 else "the controller's"
         return Sandbox(
-            isolation="bubblewrap" if isolated else None,
+            isolation="bubblewrap or Apptainer" if isolated else None,
             user=user if isolated else "the controller's own",
             time=Enforcement(level="enforced" if isolated else "watched", how="init, and a supervisor outside"),
             cpus=Enforcement(level="watched", how="CPU affinity, which a job can undo unless Slurm confines it"),
             memory=polled,
-            processes=Enforcement(level="enforced", how="rlimit") if isolated else polled,
+            processes=Enforcement(level="watched", how="looked at four times a second; enforced by bubblewrap"),
             disk=Enforcement(level="watched", how="counted every few seconds; one file by rlimit"),
             network=network,
         )
@@ -128,7 +128,7 @@ class SlurmBackend(Backend):
             about = {
                 "options": list(sbatch_options(self._settings, job.resources)),
                 "scratch": self._settings.scratch,
-                "isolated": self._settings.isolated,
+                "isolation": self._settings.isolation,
             }
             with environments.kept(job.image.ref):
                 entries.write_entry(entry, job, about, model.argv if model else (), given)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import pwd
 import shutil
 import subprocess
+import sysconfig
+import tempfile
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,6 +24,8 @@ from mlecore.agents import Recipe
 from mlecore.backends import Dataset, Handle, Job, JobStatus
 
 T = TypeVar("T")
+PYTHON = "/usr/bin/python3"
+USER = "nobody"
 
 
 def slurm(*argv: str) -> str:
@@ -154,3 +160,42 @@ def make_lab(tmp_path: Path) -> Iterator[Callable[..., Lab]]:
 @pytest.fixture
 def lab(make_lab: Callable[..., Lab]) -> Lab:
     return make_lab()
+
+
+class OrdinaryUser:
+    """With a virtual environment that every user can read, as on a shared disk, and a folder ``work`` of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.user = pwd.getpwnam(USER)
+        self.python = str(folder / "venv" / "bin" / "python")
+        self.work = folder / "work"
+        self.work.mkdir()
+        os.chown(self.work, self.user.pw_uid, self.user.pw_gid)
+
+    def run(self, *argv: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+        user, env = self.user, {"PATH": os.environ["PATH"], "HOME": str(self.work), **(env or {})}
+        return subprocess.run(
+            argv, user=user.pw_uid, group=user.pw_gid, extra_groups=(), cwd="/", env=env, umask=0o022,
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+
+
+@pytest.fixture
+def ordinary_user() -> Iterator[OrdinaryUser]:
+    if os.geteuid() != 0:
+        pytest.skip("the other tests are an ordinary user's already")
+    ask = [PYTHON, "-c", "import sysconfig; print(sysconfig.get_python_version())"]
+    uid, packages = pwd.getpwnam(USER).pw_uid, sysconfig.get_paths()["purelib"]
+    version = subprocess.run(ask, capture_output=True, text=True, check=False).stdout.strip()
+    readable = subprocess.run(["ls", packages], user=uid, capture_output=True, check=False).returncode == 0
+    if version != sysconfig.get_python_version() or not readable:
+        pytest.skip(f"{PYTHON} cannot use the packages of this environment as {USER}")
+    folder = Path(tempfile.mkdtemp(prefix="mlecore-slurm-"))  # not below tmp_path, where only root can go
+    folder.chmod(0o755)
+    try:
+        subprocess.run([PYTHON, "-m", "venv", "--without-pip", str(folder / "venv")], check=True)
+        (site,) = (folder / "venv" / "lib").glob("python*/site-packages")
+        (site / "all.pth").write_text(f"import site; site.addsitedir({packages!r})\n")
+        yield OrdinaryUser(folder)
+    finally:
+        shutil.rmtree(folder)

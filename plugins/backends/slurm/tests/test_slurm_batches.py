@@ -22,7 +22,7 @@ from mlecore.agents import Recipe
 from mlecore.backends import Dataset, Image, JobStatus
 from mlecore.errors import BackendError, BackendUnreachable
 
-ABOUT = {"options": ["--time=10"], "scratch": "", "isolated": True}
+ABOUT = {"options": ["--time=10"], "scratch": "", "isolation": "sandbox"}
 
 
 class FakeSlurm(Slurm):

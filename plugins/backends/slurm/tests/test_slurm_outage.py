@@ -56,7 +56,7 @@ class Outage(Slurm):
 def queued(root: Path, name: str) -> Entry:
     dataset = Dataset(competition="c", edition="v1", public=root, digest="d")
     job = shell_job("true", name=name, group="g", image=Image(ref="", digest="d"), dataset=dataset, data=str(root))
-    about = {"options": ["--time=10"], "scratch": "", "isolated": True}
+    about = {"options": ["--time=10"], "scratch": "", "isolation": "sandbox"}
     entries.write_entry(entry := Entry(root, name), job, about, (), {})
     return entry
 

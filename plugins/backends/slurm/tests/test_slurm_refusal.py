@@ -24,7 +24,7 @@ LOCKED = (
 )
 
 
-def on_locked_node(folder: Path, **about: bool) -> JobStatus:
+def on_locked_node(folder: Path, **about: str) -> JobStatus:
     """What becomes of a run whose job Slurm starts there."""
     if subprocess.run([*LOCKED, "true"], capture_output=True, check=False).returncode:
         pytest.skip("no user namespaces here that could be forbidden")
@@ -47,14 +47,14 @@ def on_locked_node(folder: Path, **about: bool) -> JobStatus:
 
 
 def test_a_run_says_what_is_forbidden_and_what_to_do(tmp_path: Path) -> None:
-    status = on_locked_node(tmp_path, isolated=True)
+    status = on_locked_node(tmp_path, isolation="sandbox")
     assert status.phase == "exited" and status.infra_failure
     assert status.reason.startswith("box7: no sandboxes here: bubblewrap does not work here: bwrap: ")
     assert "sysctl user.max_user_namespaces" in status.reason and "-B isolation=none" in status.reason
 
 
 def test_without_isolation_it_runs_and_says_so(tmp_path: Path) -> None:
-    status = on_locked_node(tmp_path, isolated=False)
+    status = on_locked_node(tmp_path, isolation="none")
     assert (status.phase, status.exit_code) == ("exited", 0), status
     assert status.sandbox is not None and status.sandbox.isolation is None
     assert status.sandbox.network.level == "absent"

@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from attrs import frozen
 
+from mle_backend_vm import view
 from mle_backend_vm.supervise import slirp
 from mlecore.backends import Job, Problem, Resources
 from mlecore.child_environment import child_environment
@@ -20,16 +21,9 @@ from mlecore.child_environment import child_environment
 AGENT = 1000  # uid of the agent inside, if it has a user namespace
 _FIRST, _COUNT = 1_900_000_000, 90_000_000  # uids that no distribution uses
 
-# From /etc only what programs need to run; nothing about the machine's users, keys or services.
-_ETC = (
-    "alternatives", "ca-certificates", "ca-certificates.conf", "crypto-policies", "fonts", "gai.conf", "host.conf",
-    "java", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "magic", "mime.types", "nsswitch.conf",
-    "OpenCL", "pki", "protocols", "services", "ssl", "timezone", "vulkan",
-)  # fmt: skip
-_SYS = ("/sys/devices/system/cpu", "/sys/devices/system/node")
-_GPU_SYS = ("/sys/bus/pci", "/sys/class/drm", "/sys/devices", "/sys/module/nvidia")
 _INIT_FILES = ("mem", "oom_adj", "oom_score_adj")  # with which an agent could take over init, or offer it to the kernel
-_ROOT_LINKS = ("bin", "lib", "lib32", "lib64", "libx32", "sbin")
+
+_HOW = {"read": "--ro-bind", "write": "--bind", "link": "--symlink"}
 
 _LEAKS = 99
 _PROBE = (  # only the loopback may be there
@@ -67,34 +61,22 @@ def command_line(
 ) -> CommandLine:
     """What to start; ``binds`` are shown read-only under their own paths, ``extra`` under others."""
     user, resources = sandbox_user(job.name), job.resources
-    args = [*_namespaces(user), "--as-pid-1"]
-    shared = resources.network == "open" and not open_network(resources)
-    if not shared:
-        args.append("--unshare-net")
-    created: set[Path] = {Path("/")}
-    args += _system(created, shared)
+    own = open_network(resources)
+    shared = resources.network == "open" and not own
+    args = [*_namespaces(user), "--as-pid-1", *([] if shared else ["--unshare-net"])]
     args += ["--proc", "/proc", "--dev", "/dev"]
     for name in _INIT_FILES:
         args += ["--ro-bind", "/dev/null", f"/proc/1/{name}", "--ro-bind", "/dev/null", f"/proc/1/task/1/{name}"]
     size = ["--size", str(max(1 << 20, resources.memory // 2))] if resources.memory and _can_size() else []
     args += ["--perms", "1777", *size, "--tmpfs", "/dev/shm"]
-    for path in map(Path, _SYS + (_GPU_SYS if resources.gpus else ())):
-        args += [*_above(path, created), "--ro-bind-try", str(path), str(path)]
-    args += ["--bind", str(folder / "tmp"), "/tmp", *_above(Path("/var/x"), created), "--symlink", "/tmp", "/var/tmp"]
-    args += [*_above(Path("/run/x"), created)]
-    args += ["--bind", str(folder / "home"), "/home", "--ro-bind", job.data, "/home/data"]
-    args += [*_above(Path("/opt/x"), created), "--ro-bind", str(folder / "opt"), "/opt/mlecore"]
-    own = ("hosts", *(("resolv.conf",) if open_network(resources) else ()))
-    for name in ("passwd", "group", "hostname", *(() if shared else own)):
-        args += ["--ro-bind", str(folder / "etc" / name), f"/etc/{name}"]
-    for path in sorted(set(binds)):
-        if not path.is_relative_to("/usr"):
-            args += [*_above(path, created), "--ro-bind", str(path), str(path)]
-    for target, source in extra.items():
-        args += [*_above(Path(target), created), "--ro-bind", str(source), str(target)]
+    names = ("passwd", "group", "hostname", *(() if shared else ("hosts",)), *(("resolv.conf",) if own else ()))
+    args += _showing(
+        *view.system(shared), *view.hardware(bool(resources.gpus)), *view.job(job, folder, names),
+        *view.environment(binds, extra),
+    )  # fmt: skip
     args += ["--chdir", "/home"]
     prelude = _becoming(user)
-    prelude += [_helper("prlimit"), f"--nproc={resources.processes}", "--core=0"]
+    prelude += [helper("prlimit"), f"--nproc={resources.processes}", "--core=0"]
     if file_size:
         prelude.append(f"--fsize={file_size}")
     return CommandLine(outer=[program(), *args], last=["--remount-ro", "/"], prelude=prelude)
@@ -108,17 +90,10 @@ def build_line(
     ``folder`` has its home, its temporary files and its names; ``user`` is the user that it becomes, None: ours.
     """
     args = [*_namespaces(user), *(["--unshare-net"] if own_network else [])]
-    created: set[Path] = {Path("/")}
-    args += _system(created, True, ("pip.conf", "uv", "npmrc"))
     args += ["--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/dev/shm"]
-    for inside, outside in (("/tmp", folder / "tmp"), ("/home", folder / "home"), ("/cache", cache)):
-        args += ["--bind", str(outside), inside]
-    for name in ("passwd", "group", "hostname", *(("resolv.conf",) if own_network else ())):
-        args += ["--ro-bind", str(folder / "etc" / name), f"/etc/{name}"]
-    for path in sorted(set(reads)):
-        if not any(path.is_relative_to(shown) for shown in ("/usr", *(f"/etc/{name}" for name in _ETC))):
-            args += [*_above(path, created), "--ro-bind", str(path), str(path)]
-    args += [*_above(target, created), "--bind", str(target), str(target), "--chdir", "/home"]
+    names = ("passwd", "group", "hostname", *(("resolv.conf",) if own_network else ()))
+    system = view.system(True, ("pip.conf", "uv", "npmrc"))
+    args += [*_showing(*system, *view.build(folder, cache, target, reads, names)), "--chdir", "/home"]
     return CommandLine(outer=[program(), *args], last=["--remount-ro", "/"], prelude=_becoming(user))
 
 
@@ -135,7 +110,7 @@ def _becoming(user: int | None) -> list[str]:
     """What drops privileges, before a command."""
     if user is None:
         return []
-    prelude = [_helper("setpriv"), f"--reuid={user}", f"--regid={user}", "--clear-groups", "--inh-caps=-all"]
+    prelude = [helper("setpriv"), f"--reuid={user}", f"--regid={user}", "--clear-groups", "--inh-caps=-all"]
     return [*prelude, "--bounding-set=-all", "--no-new-privs", "--pdeathsig=KILL"]
 
 
@@ -144,32 +119,23 @@ def open_network(resources: Resources) -> bool:
     return resources.network == "open" and slirp.is_there()
 
 
-def _system(created: set[Path], network: bool, more: Iterable[str] = ()) -> list[str]:
-    """The machine's own programs and libraries, read-only."""
-    args = ["--ro-bind", "/usr", "/usr"]
-    created.add(Path("/usr"))
-    for name in _ROOT_LINKS:
-        path = Path("/", name)
-        if path.is_symlink():
-            args += ["--symlink", str(path.readlink()), str(path)]
-        elif path.is_dir():
-            args += ["--ro-bind", str(path), str(path)]
-    args += _above(Path("/etc/x"), created)
-    for name in _ETC + (("hosts", "resolv.conf") if network else ()) + tuple(more):
-        path = Path("/etc", name)
-        if path.exists():  # resolv.conf and localtime are links to files that are not in the sandbox
-            args += ["--ro-bind", str(path.resolve()), str(path)]
+def _showing(*shown: view.Shown) -> list[str]:
+    """Options for these paths, and for the folders above them, which would get the modes of the real ones."""
+    args: list[str] = []
+    created = {Path("/")}
+    for each in shown:
+        for folder in reversed(each.inside.parents):
+            if folder not in created:
+                args += ["--perms", "0755", "--dir", str(folder)]
+                created.add(folder)
+        args += [_HOW[each.how], str(each.outside), str(each.inside)]
+        created.add(each.inside)
     return args
 
 
-def _above(path: Path, created: set[Path]) -> list[str]:
-    """Make the folders above a mount; otherwise bubblewrap gives them the modes of the real ones."""
-    args = []
-    for folder in reversed(path.parents):
-        if folder not in created:
-            args += ["--perms", "0755", "--dir", str(folder)]
-            created.add(folder)
-    return args
+def device(files: Iterable[Path]) -> list[str]:
+    """Options that show these devices."""
+    return [word for file in files for word in ("--dev-bind", str(file), f"/dev/{file.name}")]
 
 
 def write_etc(folder: Path, user: int | None) -> None:
@@ -194,7 +160,7 @@ def _can_size() -> bool:
     return "--size" in _run([program(), "--help"]).stdout
 
 
-def _helper(name: str) -> str:
+def helper(name: str) -> str:
     """The machine's program, whatever the job's PATH says: it still runs with privileges."""
     return shutil.which(name, path="/usr/bin:/usr/sbin:/bin:/sbin:/usr/local/bin") or f"/usr/bin/{name}"
 
@@ -226,7 +192,7 @@ def problem() -> Problem | None:
     argv = [program(), "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net", "--die-with-parent"]
     if os.geteuid() != 0:
         argv += ["--unshare-user"]
-    argv += [*_system({Path("/")}, False), "--proc", "/proc", "--dev", "/dev", "--", "/bin/sh", "-c", _PROBE]
+    argv += [*_showing(*view.system(False)), "--proc", "/proc", "--dev", "/dev", "--", "/bin/sh", "-c", _PROBE]
     try:
         done = _run(argv)
     except (OSError, subprocess.TimeoutExpired) as error:

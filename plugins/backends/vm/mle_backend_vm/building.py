@@ -18,7 +18,9 @@ from pathlib import Path
 
 from attrs import frozen
 
-from mle_backend_vm import bubblewrap, build_network, folders
+from mle_backend_vm import apptainer, bubblewrap, build_network, folders
+from mle_backend_vm.supervise.door import Door
+from mle_backend_vm.view import Isolation
 from mlecore.child_environment import NPM, PIP, PROXIES, child_environment
 from mlecore.errors import BackendError
 from mlecore.mirrors import mirrors, npm_variables
@@ -55,13 +57,13 @@ class Step:
     runs_code: bool = False  # of packages
 
 
-def run(step: Step, root: Path, out: int, isolated: bool) -> int:
+def run(step: Step, root: Path, out: int, isolation: Isolation) -> int:
     """The exit code of a step, which writes to the descriptor ``out``. Raises BackendError if it cannot start."""
     given = "".join(f"{line}\n" for line in step.lines).encode()
     os.write(out, f"$ {' '.join(step.argv)}\n".encode() + given)
     try:
-        if isolated:
-            return _in_sandbox(step, given, root, out)
+        if isolation != "none":
+            return _in_sandbox(step, given, root, out, isolation == "apptainer")
         env = environment(step.settings)
         done = subprocess.run(
             step.argv, input=given, stdout=out, stderr=subprocess.STDOUT, env=env, check=False, umask=0o022
@@ -96,14 +98,15 @@ def _user_settings(settings: tuple[str, ...], env: Mapping[str, str]) -> dict[st
     return {name: str(path) for name, path in usual.items() if path.is_file()}
 
 
-def _in_sandbox(step: Step, given: bytes, root: Path, out: int) -> int:
+def _in_sandbox(step: Step, given: bytes, root: Path, out: int, by_apptainer: bool) -> int:
     env = environment(step.settings)
     reads = [*step.reads, *(Path(env[name]) for name in _FILES if env.get(name))]
     user = bubblewrap.sandbox_user(step.writes.name) if step.runs_code else None
     with folders.new(root, "build") as scratch, contextlib.ExitStack() as stack:
         network = build_network.Network(scratch, (*env.values(), *step.lines) if step.network else None)
-        if not network.own:
-            os.write(out, b"without slirp4netns: it can reach what listens on this machine's 127.0.0.1\n")
+        own = not step.network if by_apptainer else network.own
+        if not own:
+            os.write(out, b"its network is this machine's: it can reach what listens on this machine's 127.0.0.1\n")
         for name in ("home", "tmp", "cache"):
             (scratch / name).mkdir()
         (scratch / "home" / ".netrc").write_text(network.logins(env.get("NETRC")) if step.settings else "")
@@ -112,11 +115,16 @@ def _in_sandbox(step: Step, given: bytes, root: Path, out: int) -> int:
             stack.enter_context(_owned_by(user, scratch))
             stack.enter_context(_owned_by(user, step.writes))
         cache = scratch / "cache" if step.runs_code else folders.make_private(root / "cache")
-        line = bubblewrap.build_line(scratch, cache, step.writes, filter(Path.exists, reads), user, network.own)
         env = {name: value for name, value in env.items() if not _HIDDEN.fullmatch(name)}
         env |= {"HOME": "/home", "TMPDIR": "/tmp"}
         env |= {"UV_CACHE_DIR": "/cache/uv", "PIP_CACHE_DIR": "/cache/pip", "npm_config_cache": "/cache/npm"}
         env["UV_LINK_MODE"] = "copy"  # cache and environment are two mounts, between which no file can be linked
+        reads = list(filter(Path.exists, reads))
+        env = child_environment(*env, source=env)
+        if by_apptainer:
+            argv = apptainer.build_line(scratch, cache, step.writes, reads, own)
+            return _run_in_apptainer(argv, str(scratch / "door"), step.argv, given, env, out)
+        line = bubblewrap.build_line(scratch, cache, step.writes, reads, user, own)
         return _run(line, step.argv, given, env, out, network)
 
 
@@ -159,7 +167,7 @@ def _run(
             stdin=stdin,
             stdout=out,
             stderr=subprocess.STDOUT,
-            env=child_environment(*env, source=env),
+            env=env,
             umask=0o022,
             pass_fds=(say, wait, filter),
         )
@@ -177,6 +185,28 @@ def _run(
         for descriptor in (status, say, wait, gate, stdin, filter):
             if descriptor >= 0:
                 os.close(descriptor)
+
+
+def _run_in_apptainer(
+    sandbox: Sequence[str], door: str, argv: Sequence[str], given: bytes, env: Mapping[str, str], out: int
+) -> int:
+    """The exit code."""
+    entry, stdin = Door(door), _in_memory("stdin", given)
+    child = subprocess.Popen(
+        sandbox, stdin=stdin, stdout=out, stderr=subprocess.STDOUT, env=child_environment(), umask=0o022
+    )
+    try:
+        while child.poll() is None:
+            if select.select([entry], [], [], 0.2)[0]:
+                orders = {"argv": [*argv], "env": dict(env), "limits": {"CORE": 0}, "home": "/home", "init": False}
+                entry.let_in().begin({**orders, "keep": False})
+                break
+        return child.wait()
+    finally:
+        child.terminate()  # the sandbox ends with it
+        child.wait()
+        entry.close()
+        os.close(stdin)
 
 
 def _in_memory(name: str, content: bytes) -> int:

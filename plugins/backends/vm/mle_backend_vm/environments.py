@@ -21,9 +21,10 @@ from uuid import uuid4
 
 from mle_backend_vm import folders
 from mle_backend_vm.installing import LOCK, Installer, find_uv, node_folders, node_prefix, npm_packages, read_installed
-from mle_backend_vm.pythons import Python, find_python, fits, own_python
+from mle_backend_vm.pythons import Python, base_python, find_python, fits, own_python
 from mle_backend_vm.supervise.files import SPEC, read_json
 from mle_backend_vm.supervise.spec import read_spec
+from mle_backend_vm.view import Isolation
 from mlecore.agents import Recipe
 from mlecore.backends import CachedImage, Image
 from mlecore.child_environment import child_environment
@@ -34,8 +35,8 @@ _SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _FIXED = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/proc", "/dev", "/sys", "/home", "/tmp", "/opt/mlecore")
 
 
-def build(recipe: Recipe, root: Path, log: Path, isolated: bool = True) -> Image:
-    """See ``Backend.build``. ``isolated``: installers run in sandboxes."""
+def build(recipe: Recipe, root: Path, log: Path, isolation: Isolation = "bubblewrap") -> Image:
+    """See ``Backend.build``. Installers run in sandboxes of ``isolation``."""
     if recipe.image is not None:
         raise BackendError(f"backend vm starts no images ({recipe.image})", fix="Use the backend docker.")
     if missing := missing_programs(recipe):
@@ -60,7 +61,7 @@ def build(recipe: Recipe, root: Path, log: Path, isolated: bool = True) -> Image
             target.mkdir()
             target.chmod(0o755)  # whatever our umask is; below, too
             try:
-                _make(recipe, python, target, root, log, isolated)
+                _make(recipe, python, target, root, log, isolation)
             except BaseException:
                 folders.erase(target)
                 raise
@@ -133,11 +134,11 @@ def missing_programs(recipe: Recipe) -> list[str]:
     return list(dict.fromkeys(missing))
 
 
-def _make(recipe: Recipe, python: Python, target: Path, root: Path, log: Path, isolated: bool) -> None:
+def _make(recipe: Recipe, python: Python, target: Path, root: Path, log: Path, isolation: Isolation) -> None:
     """At its final path, since environments know theirs; its manifest is written last and marks it complete."""
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("a", encoding="utf-8") as out:
-        Installer(python, target, root, log, out, isolated).install(recipe)
+        Installer(python, target, root, log, out, isolation).install(recipe)
     remove(target / "files")  # a package may have put something else there
     for number, path in enumerate(sorted(recipe.files)):
         content = recipe.files[path]
@@ -169,11 +170,6 @@ def manifest(target: Path) -> Path:
     return target.with_name(f"{target.name}.json")
 
 
-def base_python() -> str:
-    """The interpreter that environments are made with: the one that runs mlecore, outside its own environment."""
-    return str(Path(getattr(sys, "_base_executable", sys.executable)).resolve())
-
-
 def _plain_python(root: Path) -> Path:
     """A folder with only ``python`` and ``python3``, for jobs without packages.
 
@@ -200,7 +196,7 @@ def _plain_folder(root: Path) -> Path:
 def binds(ref: str, root: Path) -> list[Path]:
     """Folders that a job of this image must see, besides the system's."""
     out = [Path(sys.base_prefix).resolve(), _plain_folder(root)]
-    if ref:
+    if ref and image(ref) is None:
         out.append(Path(ref))
         contents = json.loads(manifest(Path(ref)).read_text())
         out += [prefix for prefix in (Path(contents["prefix"]),) if prefix not in out]
@@ -210,10 +206,16 @@ def binds(ref: str, root: Path) -> list[Path]:
 
 def files(ref: str) -> Mapping[PurePosixPath, Path]:
     """The recipe's files: where they belong -> where they lie."""
-    if not ref:
+    if not ref or image(ref) is not None:
         return {}
     contents = json.loads(manifest(Path(ref)).read_text())
     return {PurePosixPath(path): Path(ref) / "files" / str(number) for number, path in enumerate(contents["files"])}
+
+
+def image(ref: str) -> Path | None:
+    """The finished image that it stands for, as a file for Apptainer; None: it is an environment."""
+    found = (read_json(str(manifest(Path(ref)))) or {}).get("image") if ref else None
+    return Path(found) if found else None
 
 
 def search_path(ref: str, root: Path) -> str:

@@ -32,7 +32,7 @@ def found(proc: Path = Path("/proc/driver/nvidia/gpus")) -> dict[str, Gpu]:
     return out
 
 
-def binds(gpu: str, known: Mapping[str, Gpu], dev: Path = Path("/dev")) -> list[str]:
-    """Options of bubblewrap that show one GPU and what all of them share."""
+def devices(gpu: str, known: Mapping[str, Gpu], dev: Path = Path("/dev")) -> list[Path]:
+    """The files of one GPU and of what all of them share."""
     names = (f"nvidia{known[gpu].minor if gpu in known else gpu}", *_SHARED)
-    return [word for name in names if (dev / name).exists() for word in ("--dev-bind", str(dev / name), f"/dev/{name}")]
+    return [dev / name for name in names if (dev / name).exists()]

@@ -19,6 +19,7 @@ from attrs import frozen
 from mle_backend_vm import folders
 from mle_backend_vm.building import Step, run
 from mle_backend_vm.pythons import Python
+from mle_backend_vm.view import Isolation
 from mlecore import files
 from mlecore.agents import Recipe
 from mlecore.child_environment import NPM, PIP
@@ -38,11 +39,11 @@ class Installer:
     root: Path  # of the backend's state
     log: Path
     out: TextIO  # the log, opened
-    isolated: bool  # in sandboxes
+    isolation: Isolation
 
     def install(self, recipe: Recipe) -> None:
         """Raises BackendError."""
-        if not self.isolated:
+        if self.isolation == "none":
             self._say("without a sandbox: what is installed can read and change all that you can")
         if recipe.pip or recipe.pip_alone or recipe.python:
             self._new_environment()
@@ -58,7 +59,7 @@ class Installer:
 
     def _pip(self, packages: Sequence[str]) -> None:
         """Wheels only, if that works: unpacking them runs nothing."""
-        if self.isolated and find_uv():
+        if self.isolation != "none" and find_uv():
             if self._run(self._pip_step(packages, "--no-build")):
                 return
             self._say("again with source distributions, whose code runs, and with a separate cache")
@@ -112,7 +113,7 @@ class Installer:
         return Step(argv=argv, writes=self.target, reads=node_folders(), settings=settings, runs_code=runs_code)
 
     def _run(self, step: Step) -> bool:
-        return run(step, self.root, self.out.fileno(), self.isolated) == 0
+        return run(step, self.root, self.out.fileno(), self.isolation) == 0
 
     def _must(self, step: Step) -> None:
         if not self._run(step):

@@ -9,42 +9,67 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 import mlecore
-from mle_backend_vm import bubblewrap, environments, gpus
+from mle_backend_vm import apptainer, bubblewrap, environments, gpus, images
 from mle_backend_vm.supervise import cgroups, relaying
 from mle_backend_vm.supervise.processes import MARK, boot_id
 from mle_backend_vm.supervise.spec import JobSpec, write_spec
+from mle_backend_vm.view import Isolation
 from mlecore.agents import HOME
 from mlecore.backends import TOOLS, Job, environment
 from mlecore.errors import BackendError
 
 
 def lay_out(
-    fresh: Path, folder: Path, job: Job, root: Path, gpu_ids: Sequence[str], isolated: bool, gateway: Sequence[str]
+    fresh: Path,
+    folder: Path,
+    job: Job,
+    root: Path,
+    gpu_ids: Sequence[str],
+    isolation: Isolation,
+    gateway: Sequence[str],
 ) -> None:
     """Fill the folder ``made``, which is renamed to ``folder`` afterwards. ``gateway`` is its command line, if any."""
     if not Path(job.data).is_dir():
         raise BackendError(f"the data of {job.dataset.competition} are not at {job.data}")
-    user = bubblewrap.sandbox_user(job.name) if isolated else None
+    isolated = isolation != "none"
+    user = bubblewrap.sandbox_user(job.name) if isolation == "bubblewrap" else None
     _fill(fresh, job, user)
-    bubblewrap.write_etc(fresh, user)
+    bubblewrap.write_etc(fresh, os.getuid() if isolation == "apptainer" else user)
     if not isolated:
         (fresh / "home" / "data").rmdir()
         (fresh / "home" / "data").symlink_to(job.data)
-    write_spec(str(fresh), _spec(job, folder, root, gpu_ids, isolated, gateway))
+    if (image := environments.image(job.image.ref)) is not None:
+        images.copy_home(image, fresh / "home")
+    write_spec(str(fresh), _spec(job, fresh, folder, root, gpu_ids, isolation, gateway))
 
 
 def _spec(
-    job: Job, folder: Path, root: Path, gpu_ids: Sequence[str], isolated: bool, gateway: Sequence[str]
+    job: Job,
+    fresh: Path,
+    folder: Path,
+    root: Path,
+    gpu_ids: Sequence[str],
+    isolation: Isolation,
+    gateway: Sequence[str],
 ) -> JobSpec:
+    isolated = isolation != "none"
     resources, ref = job.resources, job.image.ref
     free = shutil.disk_usage(folder.parent).free
     disk = resources.disk or free // 2
     group = cgroups.usable()
     known = gpus.found()
     tools = TOOLS if isolated else PurePosixPath(folder / "opt")
-    line = bubblewrap.CommandLine(outer=[], last=[], prelude=[])
-    if isolated:
+    image = environments.image(ref)
+    outer, last, prelude = [], [], []
+    if isolation == "apptainer":
+        inside = apptainer.command_line(
+            job, fresh, folder, environments.binds(ref, root), environments.files(ref), image
+        )
+        outer, last = inside.outer, inside.last
+    elif isolated:
         line = bubblewrap.command_line(job, folder, environments.binds(ref, root), environments.files(ref), disk)
+        outer, last, prelude = line.outer, line.last, line.prelude
+    options = apptainer.device if isolation == "apptainer" else bubblewrap.device
     return JobSpec(
         name=job.name,
         group=job.group,
@@ -56,9 +81,11 @@ def _spec(
         home=str(HOME if isolated else folder / "home"),
         home_folder=str(folder / "home"),
         tmp_folder=str(folder / "tmp"),
-        bubblewrap=line.outer,
-        bubblewrap_last=line.last,
-        prelude=line.prelude,
+        sandbox=outer,
+        sandbox_last=last,
+        prelude=prelude,
+        door=str(folder / "door") if isolation == "apptainer" else "",
+        keeps_env=image is not None,
         time_limit=resources.time_limit,
         grace=resources.grace,
         cpus=resources.cpus,
@@ -71,9 +98,10 @@ def _spec(
         gpus=resources.gpus,
         gpu_ids=list(gpu_ids),
         gpu_models={gpu: known[gpu].model if gpu in known else "unknown" for gpu in gpu_ids},
-        gpu_options={gpu: gpus.binds(gpu, known) for gpu in gpu_ids} if isolated else {},
+        gpu_options={gpu: options(gpus.devices(gpu, known)) for gpu in gpu_ids} if isolated else {},
         network=resources.network,
-        needs_network=isolated and (resources.network == "llm" or bubblewrap.open_network(resources)),
+        needs_network=isolated
+        and (resources.network == "llm" or (isolation == "bubblewrap" and bubblewrap.open_network(resources))),
         allow=list(resources.allow),
         relay=str(Path(mlecore.__file__).parent / "relay.py"),
         gateway=list(gateway),
@@ -87,8 +115,9 @@ def _max_files(folder: Path) -> int:
 
 def variables(job: Job, folder: Path, root: Path, isolated: bool) -> dict[str, str]:
     """The environment variables of a job, secrets excepted."""
+    ready_made = environments.image(job.image.ref) is not None
     env = {
-        "PATH": environments.search_path(job.image.ref, root),
+        **({} if ready_made else {"PATH": environments.search_path(job.image.ref, root)}),
         **environment(
             job,
             home=HOME if isolated else PurePosixPath(folder / "home"),
@@ -98,7 +127,7 @@ def variables(job: Job, folder: Path, root: Path, isolated: bool) -> dict[str, s
             gateway=relaying.GATEWAY_URL if isolated else None,
         ),
     }
-    if job.image.ref:
+    if job.image.ref and not ready_made:
         env.setdefault("VIRTUAL_ENV", job.image.ref)
     if not isolated:
         env[MARK] = str(folder)  # not its name: another state folder may have a job of that name

@@ -23,6 +23,11 @@ print(sys.base_prefix)
 _NEWEST = 20  # the minor version up to which programs such as python3.13 are looked for
 
 
+def base_python() -> str:
+    """The interpreter that environments are made with: the one that runs mlecore, outside its own environment."""
+    return str(Path(getattr(sys, "_base_executable", sys.executable)).resolve())
+
+
 class Python(NamedTuple):
     """An interpreter outside of any environment."""
 

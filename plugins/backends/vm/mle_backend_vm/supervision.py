@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import mlecore
-from mle_backend_vm import environments
+from mle_backend_vm import pythons
 from mle_backend_vm.supervise import processes
 from mle_backend_vm.supervise.cgroups import Group
 from mle_backend_vm.supervise.files import LOCK, STATE, read_json, write_json
@@ -37,7 +37,7 @@ def supervise(folder: Path, root: Path, secrets: Mapping[str, str] | None = None
 
     ``secrets`` and ``gateway``, the settings of the job's gateway, are never written to disk.
     """
-    argv = [environments.base_python(), "-I", "-S", "-c", _LAUNCH]
+    argv = [pythons.base_python(), "-I", "-S", "-c", _LAUNCH]
     argv += [str(Path(__file__).parent), str(Path(mlecore.__file__).parent.parent), str(folder), str(root / "claims")]
     with (folder / "supervisor.log").open("ab") as log:
         child = subprocess.Popen(

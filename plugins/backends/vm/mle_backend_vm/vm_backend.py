@@ -19,6 +19,7 @@ from mle_backend_vm import bubblewrap, collect, environments, folders, layout, p
 from mle_backend_vm.supervise import processes, relaying, slirp
 from mle_backend_vm.supervise.files import OUTPUT, SPEC, STATE, STOP, read_json
 from mle_backend_vm.supervise.spec import read_spec
+from mle_backend_vm.view import Isolation
 from mlecore.agents import HOME, Recipe
 from mlecore.backends import (
     Backend,
@@ -72,6 +73,7 @@ class Vm(Backend):
         """``gateway_python`` has what a gateway imports; None: the Python that runs mlecore has it."""
         self._gateway_python = gateway_python
         self._isolated = options.get("isolation", "bubblewrap") == "bubblewrap"
+        self._isolation: Isolation = "bubblewrap" if self._isolated else "none"
         self._gpus = gpu_ids(options.get("gpus", ""))
         self._root = folders.state_root()
 
@@ -106,7 +108,7 @@ class Vm(Backend):
             raise BackendError("without a sandbox, a recipe's files cannot be at their paths")
         if self._sandbox_problem:
             raise BackendError(self._sandbox_problem.description, fix=self._sandbox_problem.fix)
-        return environments.build(recipe, self._root, log, self._isolated)
+        return environments.build(recipe, self._root, log, self._isolation)
 
     def cached_images(self) -> Sequence[CachedImage]:
         return environments.built(self._root)
@@ -129,7 +131,7 @@ class Vm(Backend):
         folders.make_private(folder.parent)
         if not folder.exists():
             with environments.kept(job.image.ref), folders.new(self._root, job.name) as fresh:
-                layout.lay_out(fresh, folder, job, self._root, self._gpus, self._isolated, model.argv if model else ())
+                layout.lay_out(fresh, folder, job, self._root, self._gpus, self._isolation, model.argv if model else ())
                 try:
                     fresh.rename(folder)
                 except OSError:

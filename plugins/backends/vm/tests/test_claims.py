@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mle_backend_vm import gpus
+from mle_backend_vm import bubblewrap, gpus
 from mle_backend_vm.supervise import claims
 
 
@@ -84,11 +84,9 @@ def test_devices_of_one_gpu(tmp_path: Path) -> None:
     assert known == {"0": gpus.Gpu("3", "X"), "1": gpus.Gpu("1", "X")}
     for name in ("nvidia1", "nvidia3", "nvidiactl"):
         (tmp_path / name).touch()
-    binds = gpus.binds("0", known, tmp_path)
-    assert binds == [
-        *("--dev-bind", f"{tmp_path}/nvidia3", "/dev/nvidia3"),
-        *("--dev-bind", f"{tmp_path}/nvidiactl", "/dev/nvidiactl"),
-    ]
+    devices = gpus.devices("0", known, tmp_path)
+    assert devices == [tmp_path / "nvidia3", tmp_path / "nvidiactl"]
+    assert bubblewrap.device(devices[:1]) == ["--dev-bind", f"{tmp_path}/nvidia3", "/dev/nvidia3"]
     assert gpus.found(tmp_path / "none") == {}
 
 
@@ -100,8 +98,8 @@ def test_only_the_claimed_devices_are_in_the_sandbox(
     (tmp_path / "dev").mkdir()
     for name in ("nvidia0", "nvidia1", "nvidiactl"):
         (tmp_path / "dev" / name).touch()
-    binds = gpus.binds
-    monkeypatch.setattr(gpus, "binds", lambda gpu, known: binds(gpu, known, tmp_path / "dev"))
+    devices = gpus.devices
+    monkeypatch.setattr(gpus, "devices", lambda gpu, known: devices(gpu, known, tmp_path / "dev"))
     lab = make_lab(gpus="0,1")
     script = "echo $(ls /dev | grep nvidia) $CUDA_VISIBLE_DEVICES; exec sleep 60"
     first = lab.start("/bin/sh", "-c", script, name="mle-a-1", gpus=1)

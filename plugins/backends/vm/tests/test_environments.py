@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from mle_backend_vm import environments, installing
 from mle_backend_vm.building import Step, environment
-from mle_backend_vm.pythons import own_python
+from mle_backend_vm.pythons import base_python, own_python
 from mlecore_testing.package_index import MODULE, NAME, npm_registry, package_index, wheel
 
 from mlecore.agents import Recipe
@@ -24,7 +24,7 @@ def root(tmp_path: Path) -> Path:
 
 def build(recipe: Recipe, root: Path, isolated: bool = False) -> Any:
     root.mkdir(exist_ok=True)
-    return environments.build(recipe, root, root / "build.log", isolated)
+    return environments.build(recipe, root, root / "build.log", "bubblewrap" if isolated else "none")
 
 
 def credentials(npmrc: str) -> str:
@@ -165,9 +165,9 @@ def test_packages_are_compiled_but_for_their_tests(root: Path, tmp_path: Path) -
     for name, text in (("used.py", "a = 1"), ("template.py", "{{ a }} ="), ("tests/test_x.py", "b = 1")):
         (package / name).parent.mkdir(parents=True, exist_ok=True)
         (package / name).write_text(text)
-    python = own_python(environments.base_python())
+    python = own_python(base_python())
     with (tmp_path / "log").open("a") as out:
-        installer = installing.Installer(python, tmp_path, root, tmp_path / "log", out, isolated=False)
+        installer = installing.Installer(python, tmp_path, root, tmp_path / "log", out, isolation="none")
         installer._run(installer._compiling())
     assert [path.name.partition(".")[0] for path in tmp_path.rglob("*.pyc")] == ["used"]
 

@@ -167,7 +167,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def build(root: Path, *pip: str, isolated: bool = True, **more: Any) -> Path:
-    image = environments.build(Recipe(pip=pip, **more), root, root / "build.log", isolated)
+    image = environments.build(Recipe(pip=pip, **more), root, root / "build.log", "bubblewrap" if isolated else "none")
     return Path(image.ref)
 
 

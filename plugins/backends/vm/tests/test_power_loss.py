@@ -82,7 +82,7 @@ def test_a_supervisor_that_is_dead_at_birth_loses_the_attempt_not_the_run(
     lab: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(supervision.environments, "base_python", lambda: "/bin/false")
+        patched.setattr(supervision.pythons, "base_python", lambda: "/bin/false")
         handle = lab.start("/bin/true")
     status = lab.status(handle)
     assert status.phase == "exited" and status.infra_failure and "no supervisor took the job" in status.reason

@@ -6,9 +6,10 @@ import json
 import os
 from pathlib import Path
 
-from mle_backend_vm import environments, packing
+from mle_backend_vm import environments, images, packing
 from mle_backend_vm.supervise.files import read_json, write_json
 
+from mle_backend_slurm.node import sandboxing
 from mlecore.errors import MlecoreError
 
 
@@ -22,7 +23,11 @@ def build(root: Path, folder: Path) -> None:
     os.environ.update(given)  # addresses of mirrors, with their passwords
     result: dict[str, object]
     try:
-        image = environments.build(packing.unpack(request["recipe"]), root, folder / "build.log", request["isolated"])
+        recipe, log = packing.unpack(request["recipe"]), folder / "build.log"
+        if recipe.image is not None:
+            image = images.build(recipe.image, root, log)
+        else:
+            image = environments.build(recipe, root, log, sandboxing.chosen(request["isolation"]))
         result = {"image": packing.pack(image)}
     except MlecoreError as error:
         result = {"message": error.message, "fix": error.fix}

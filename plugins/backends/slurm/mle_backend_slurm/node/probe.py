@@ -7,7 +7,7 @@ import platform
 import shutil
 from pathlib import Path
 
-from mle_backend_vm import bubblewrap, gpus
+from mle_backend_vm import apptainer, bubblewrap, gpus
 from mle_backend_vm.preflight import held_by_cgroup
 from mle_backend_vm.supervise import slirp
 from mle_backend_vm.supervise.files import write_json
@@ -16,7 +16,7 @@ from mle_backend_slurm.node.run import node_name
 
 
 def probe(root: Path, folder: Path) -> None:
-    problem = bubblewrap.problem()
+    problem, other = bubblewrap.problem(), apptainer.problem()
     result = {
         "node": node_name(),
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
@@ -24,6 +24,8 @@ def probe(root: Path, folder: Path) -> None:
         "sandbox": "" if problem is None else problem.description,
         "fix": "" if problem is None else problem.fix,
         "bubblewrap": bubblewrap.version() if shutil.which("bwrap") else "",
+        "apptainer": apptainer.version() if shutil.which("apptainer") else "",
+        "apptainer_problem": "" if other is None else other.description,
         "slirp4netns": slirp.is_there(),
         "cgroup": ", ".join(held_by_cgroup()),
         "cpus": len(os.sched_getaffinity(0)),

@@ -9,13 +9,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from attrs import evolve
-from mle_backend_vm import bubblewrap, environments, folders, layout, packing
+from mle_backend_vm import environments, folders, layout, packing
 from mle_backend_vm.supervise.files import STATE, write_json
 from mle_backend_vm.supervise.main import take
-from mle_backend_vm.vm_backend import Vm
 
 from mle_backend_slurm.entries import Entry, read_request
-from mle_backend_slurm.node import staging
+from mle_backend_slurm.node import sandboxing, staging
 from mlecore.backends import Job
 from mlecore.errors import BackendError
 
@@ -40,7 +39,7 @@ def run(root: Path, batch: str, index: int) -> None:
         about = entry.about()
         with staging.data(job, about["scratch"]) as data:
             with _variables(given.pop("key")):
-                _lay_out(entry, evolve(job, data=str(data)), about["isolated"], gateway)
+                _lay_out(entry, evolve(job, data=str(data)), about["isolation"], gateway)
             if (grace := entry.stop_requested()) is not None:
                 entry.request_stop(float(grace or "0"))
             take(str(entry.job), str(root / "claims" / node_name()), given, lambda: None)
@@ -64,13 +63,12 @@ def _variables(values: Mapping[str, str]) -> Iterator[None]:
             os.environ.pop(name, None)
 
 
-def _lay_out(entry: Entry, job: Job, isolated: bool, gateway: list[str]) -> None:
-    if isolated and (problem := bubblewrap.problem()):
-        raise BackendError(f"no sandboxes here: {problem.description}", fix=problem.fix)
+def _lay_out(entry: Entry, job: Job, wanted: str, gateway: list[str]) -> None:
+    isolation = sandboxing.chosen(wanted, job.image.ref)
     folders.make_private(entry.root / "claims")
-    sandbox = Vm({"isolation": "bubblewrap" if isolated else "none"}).describe()
     with environments.kept(job.image.ref), folders.new(entry.root, entry.name) as fresh:
-        layout.lay_out(fresh, entry.job, job, entry.root, gpus(job.resources.gpus), isolated, gateway)
+        layout.lay_out(fresh, entry.job, job, entry.root, gpus(job.resources.gpus), isolation, gateway)
+        sandbox = sandboxing.described(isolation)
         described = evolve(sandbox, details={**sandbox.details, "node": node_name()})
         write_json(str(fresh / SANDBOX), packing.pack(described))
         fresh.rename(entry.job)

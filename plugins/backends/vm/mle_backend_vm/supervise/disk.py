@@ -12,6 +12,7 @@ from .namespaces import Entrance
 _LONGEST = 100.0  # seconds from one count to the next, however slow the disk is
 _FULL = 1 << 20  # bytes: with fewer left, a disk counts as full
 _COUNT = 'shm=$1; shift; du -skx -- "$@"; echo files; du -sx --inodes -- "$@"; echo memory; cat "$shm"'
+_OPEN = 'shm=$1; shift; find "$@" -xdev -type d ! -perm -500 -exec chmod u+rx {} \\;; set -- "$shm" "$@"; '
 _RSS = 14  # column of /proc/sysvipc/shm
 
 
@@ -22,8 +23,10 @@ class Count:
     who made its user namespace: an agent can make a folder that only they can read.
     """
 
-    def __init__(self, folders: list[str], every: float) -> None:
+    def __init__(self, folders: list[str], every: float, opens: bool = False) -> None:
+        """``opens``: make folders readable first, as nobody else can read those of this user that are not."""
         self._folders = folders
+        self._script = _OPEN + _COUNT if opens else _COUNT
         self._every = every
         self._next = time.monotonic() + min(every, 1.0)
         self._child = 0
@@ -49,14 +52,14 @@ class Count:
         self._next = now + max(self._every, min(20 * (now - self._began), _LONGEST))
         kilobytes, _, rest = text.partition("files\n")
         files, _, memory = rest.partition("memory\n")
-        self.bytes, self.files, self.memory = 1024 * _sum(kilobytes, 0), _sum(files, 0), _sum(memory, _RSS)
+        self.bytes, self.files, self.memory = 1024 * _sum(kilobytes, 0), _sum(files, 0), segments(memory)
         return True
 
     def _start(self, now: float, init: int) -> None:
         entrance = None
         with contextlib.suppress(OSError):  # it has ended
             entrance = Entrance(init, "ipc") if init else None
-        argv = ["sh", "-c", _COUNT, "sh", "/proc/sysvipc/shm" if entrance else "/dev/null", *self._folders]
+        argv = ["sh", "-c", self._script, "sh", "/proc/sysvipc/shm" if entrance else "/dev/null", *self._folders]
         if entrance is not None:
             argv = [*entrance.argv, *argv]
             entrance.inherit()
@@ -83,6 +86,11 @@ class Count:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(self._child, 0)
         self._child, self._said = 0, -1
+
+
+def segments(text: str) -> int:
+    """Bytes in SysV segments, by /proc/sysvipc/shm."""
+    return _sum(text, _RSS)
 
 
 def _sum(text: str, column: int) -> int:

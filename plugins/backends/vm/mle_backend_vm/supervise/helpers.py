@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 
 from . import processes
-from .namespaces import Entrance
+from .namespaces import Way
 
 _READY = 20.0  # seconds
 _DIE_WITH_US = ["setpriv", "--pdeathsig=KILL"]
@@ -27,12 +27,12 @@ class Program:
 
 
 class Helpers:
-    """Of one job. They start in ``folder`` and inherit the descriptors of ``entrance``."""
+    """Of one job. They start in ``folder`` and inherit the descriptors of ``way``."""
 
-    def __init__(self, folder: str, programs: Sequence[Program], entrance: Entrance) -> None:
+    def __init__(self, folder: str, programs: Sequence[Program], way: Way) -> None:
         self._folder = folder
         self._programs = programs
-        self._entrance = entrance
+        self._way = way
         self._pids: list[int] = []
 
     def start(self) -> None:
@@ -68,7 +68,7 @@ class Helpers:
                 os.dup2(stdin, 0)
                 os.dup2(null, 1)
                 os.dup2(say if listen else null, 2)
-                self._entrance.inherit()
+                self._way.inherit()
                 os.chdir(self._folder)
                 signal.signal(signal.SIGPIPE, signal.SIG_IGN)
                 os.execvpe(
@@ -106,4 +106,4 @@ class Helpers:
                         processes.send(pid, signal.SIGKILL)
                     time.sleep(0.01)
         self._pids = []
-        self._entrance.close()
+        self._way.close()

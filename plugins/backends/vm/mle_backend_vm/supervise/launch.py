@@ -5,30 +5,39 @@ from __future__ import annotations
 import fcntl
 import os
 import signal
+from typing import Any
 
 from mlecore.sandbox import seccomp
 
+from . import processes
 from .cgroups import Group
+from .door import Door
 from .spec import JobSpec
+
+_APPTAINERS = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
 
 
 class Started:
     """The child and our ends of its pipes: its output, bubblewrap's reports, the signal to begin."""
 
-    def __init__(self, pid: int, output: int, status: int, gate: int) -> None:
+    def __init__(self, pid: int, output: int, status: int, gate: int, door: Door | None) -> None:
         self.pid = pid
         self.output = output
         self.status = status  # -1 without bubblewrap
         self.gate = gate  # -1 if nothing waits
+        self.door = door  # of Apptainer, until the first program inside has come
 
 
 def command(spec: JobSpec, gpus: list[str], polled: bool, status: int, gate: int, filter: int) -> list[str]:
     """The whole command line."""
-    argv: list[str] = list(spec.bubblewrap)
+    argv: list[str] = list(spec.sandbox)
     if argv:
         for name in gpus:
             argv += spec.gpu_options.get(name, [])
-        argv += [*spec.bubblewrap_last, "--json-status-fd", str(status)]
+        argv += spec.sandbox_last
+        if spec.door:
+            return argv
+        argv += ["--json-status-fd", str(status)]
         if filter >= 0:
             argv += ["--seccomp", str(filter)]
         if gate >= 0:
@@ -37,6 +46,17 @@ def command(spec: JobSpec, gpus: list[str], polled: bool, status: int, gate: int
         if polled and spec.memory:
             argv += [f"--data={_backstop(spec.memory)}"]
     return argv + list(spec.argv)
+
+
+def orders(spec: JobSpec, secrets: dict[str, str], gpus: list[str], polled: bool) -> dict[str, Any]:
+    """What the first program of a sandbox of Apptainer shall do."""
+    limits = {"CORE": 0, "FSIZE": spec.disk}
+    if polled and spec.memory:
+        limits["DATA"] = _backstop(spec.memory)
+    if polled:  # without a user namespace it counts all that this user has here: only a backstop
+        limits["NPROC"] = processes.of_user(os.getuid()) + 2 * spec.processes
+    env = environment(spec, secrets, gpus)
+    return {"argv": spec.argv, "env": env, "limits": limits, "home": spec.home, "init": True, "keep": spec.keeps_env}
 
 
 def _backstop(memory: int) -> int:
@@ -51,7 +71,7 @@ def _backstop(memory: int) -> int:
 def environment(spec: JobSpec, secrets: dict[str, str], gpus: list[str]) -> dict[str, str]:
     """All variables of the sandbox."""
     env = {**spec.env, **secrets}
-    if not spec.sandboxed:  # it sees all GPUs of the machine, not only its own
+    if spec.door or not spec.sandboxed:  # it sees all GPUs of the machine, not only its own
         env["CUDA_VISIBLE_DEVICES"] = ",".join(gpus)
     return env
 
@@ -68,7 +88,8 @@ def launch(
     wrapped = spec.sandboxed
     status = gate = (-1, -1)
     filter = -1
-    if wrapped:
+    door = Door(spec.door) if spec.door else None
+    if wrapped and door is None:
         filter = _filter()
         status = os.pipe()
         if spec.needs_network:
@@ -80,7 +101,7 @@ def launch(
         output, inner = os.pipe()
         stdin = _stdin(f"{folder}/stdin")
     argv = command(spec, gpus, group is None, status[1], gate[0], filter)
-    env = environment(spec, secrets, gpus)
+    env = environment(spec, secrets, gpus) if door is None else _APPTAINERS
     pid = os.fork()
     if pid == 0:
         try:
@@ -109,9 +130,9 @@ def launch(
         if ours >= 0:
             os.close(ours)
     os.set_blocking(output, False)
-    if wrapped:
+    if status[0] >= 0:
         os.set_blocking(status[0], False)
-    return Started(pid, output, status[0], gate[1])
+    return Started(pid, output, status[0], gate[1], door)
 
 
 def _stdin(path: str) -> int:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from .disk import Count
+import os
+
+from .disk import Count, segments
+from .door import Guest
 from .namespaces import is_whole
 from .spec import JobSpec
 from .watch import Memory, OpenFiles, Processes
@@ -17,20 +20,22 @@ class WatchedLimits:
         self._spec = spec
         self._wrapped = spec.sandboxed
         self._memory_limit: int | None = None if in_cgroup else spec.memory
-        self.often = self._memory_limit is not None or not self._wrapped  # looked at several times a second
-        self._count = Count(spec.written, DISK_EVERY)
+        watched = not self._wrapped or (spec.door and not in_cgroup)  # its processes, too
+        self.often = self._memory_limit is not None or bool(watched)  # looked at several times a second
+        self._count = Count(spec.written, DISK_EVERY, opens=bool(spec.door))
+        self.guest: Guest | None = None  # of a sandbox that nothing outside can enter
         self._memory: Memory | None = None
         self._open: OpenFiles | None = None
 
     def over(self, init: int) -> str:
         """Which limit the job is over: "memory", "processes", "disk", "files" or none. Never waits."""
         spec = self._spec
-        counted = self._count.look(init if self._wrapped else 0)
+        counted = self._count.look(init if self._wrapped and not spec.door else 0)
         if self._open is None and not self._begin(init):
             return ""
         assert self._open and self._memory
         self._open.look()
-        if self.often and (what := self._memory.over(self._open.memory + self._count.memory)):
+        if self.often and (what := self._memory.over(self._open.memory + self._segments())):
             return what
         if self._count.bytes + self._open.disk > spec.disk:
             return "disk"
@@ -38,15 +43,20 @@ class WatchedLimits:
 
     def _begin(self, init: int) -> bool:
         """Once the sandbox is whole; until then its first process still sees the whole machine."""
-        if self._wrapped and not is_whole(init, self._spec.home_folder):
+        if self._wrapped and self.guest is None and (self._spec.door or not is_whole(init, self._spec.home_folder)):
             return False
         try:
-            seen = Processes(init, self._wrapped)
+            seen = Processes(init, self._wrapped, self.guest)
         except OSError:  # ended already
             return False
         self._memory = Memory(seen, self._memory_limit, self._spec.processes)
         self._open = OpenFiles(seen, self._spec.home_folder)
         return True
+
+    def _segments(self) -> int:
+        if self.guest is None:
+            return self._count.memory
+        return segments(os.pread(self.guest.segments, 1 << 20, 0).decode(errors="replace"))
 
     def close(self) -> None:
         """Drop a count in progress."""

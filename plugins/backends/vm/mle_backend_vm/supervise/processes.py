@@ -66,6 +66,16 @@ def pids() -> list[int]:
     return [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208
 
 
+def of_user(uid: int) -> int:
+    """How many threads a user has on this machine."""
+    count = 0
+    for pid in pids():
+        with contextlib.suppress(OSError):
+            if os.stat(f"/proc/{pid}").st_uid == uid:  # noqa: PTH116
+                count += len(os.listdir(f"/proc/{pid}/task"))  # noqa: PTH208
+    return count
+
+
 def below(root: int) -> list[int]:
     """All descendants of a process."""
     parents: dict[int, list[int]] = {}
@@ -94,7 +104,7 @@ def marked(spec: JobSpec) -> list[int]:
     bubblewrap's inner half waits for the outer one before it dies with it: killed in between, nothing else finds it.
     """
     if spec.sandboxed:
-        file, wanted = "cmdline", {spec.bubblewrap[0].encode(), spec.home_folder.encode()}
+        file, wanted = "cmdline", {spec.sandbox[0].encode(), spec.home_folder.encode()}
     else:
         file, wanted = "environ", {f"{MARK}={spec.env[MARK]}".encode()}
     out = []

@@ -22,9 +22,11 @@ class JobSpec(NamedTuple):
     home_folder: str  # the same on this machine
     tmp_folder: str
     # the sandbox; empty without one
-    bubblewrap: list[str]  # the program and its options
-    bubblewrap_last: list[str]  # options that must come after the GPUs' devices
-    prelude: list[str]  # what drops privileges and sets limits, inside
+    sandbox: list[str]  # the program that makes it and its options
+    sandbox_last: list[str]  # options that must come after the GPUs' devices
+    prelude: list[str]  # of bubblewrap: what drops privileges and sets limits, inside
+    door: str  # of Apptainer: the folder for the socket at which its first program asks what to do
+    keeps_env: bool  # the variables of its image, besides ``env``
     # limits; None: no limit
     time_limit: float
     grace: float
@@ -39,7 +41,7 @@ class JobSpec(NamedTuple):
     gpus: int
     gpu_ids: list[str]  # that may be claimed
     gpu_models: dict[str, str]
-    gpu_options: dict[str, list[str]]  # of bubblewrap, which show a GPU
+    gpu_options: dict[str, list[str]]  # of the program, which show a GPU
     # the network
     network: str
     needs_network: bool  # the supervisor connects the sandbox before the job begins
@@ -54,7 +56,7 @@ class JobSpec(NamedTuple):
 
     @property
     def sandboxed(self) -> bool:
-        return bool(self.bubblewrap)
+        return bool(self.sandbox)
 
 
 def write_spec(folder: str, spec: JobSpec) -> None:

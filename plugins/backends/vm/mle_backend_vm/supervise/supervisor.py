@@ -16,9 +16,10 @@ from mlecore.sandbox.hardware import measured
 from . import claims, processes, relaying, slirp, terminal
 from .cgroups import Group
 from .deadline import Deadline
+from .door import Guest
 from .files import OUTPUT, STATE, STOP, sync_disk, write_json
 from .helpers import Helpers
-from .launch import Started, launch
+from .launch import Started, launch, orders
 from .limits import WatchedLimits
 from .namespaces import is_whole
 from .outcome import End, outcome, report
@@ -32,6 +33,7 @@ RETRY = 5.0  # seconds until what could not be written is written again
 WAIT_FOR_ROOM = 3600.0  # seconds that a full disk is given until its end counts as lost
 WAIT_FOR_DISK = 600.0  # the same for a disk that is away, read-only or broken
 SETTLE = 10.0  # seconds that a killed job may take to vanish
+LOST = 255  # exit code of an Apptainer that failed, and never of init
 SHUTDOWN = 1.0  # seconds between the SIGTERM that a machine going down sends to init and the one that it sends to us
 
 
@@ -57,7 +59,7 @@ class Supervisor:
         self.group: Group | None = None
         self.init = 0  # the job's first process, as a number out here
         self.init_began = ""
-        self.exit_code: int | None = None  # of init, as bubblewrap reports it
+        self.exit_code: int | None = None  # of init, as the program that made its sandbox reports it
         self.deadline: Deadline | None = None
         self.started = time.monotonic()  # when init could begin
         self.end = End(spec, folder)
@@ -82,7 +84,8 @@ class Supervisor:
         if not spec.sandboxed:
             processes.adopt_orphans()
         child = launch(spec, self.folder, self.secrets, list(self.gpus), list(self.cpus), self.group)
-        self.secrets = {}
+        if child.door is None:
+            self.secrets = {}
         self.save(
             sandbox=child.pid,
             sandbox_started=processes.started(child.pid),
@@ -99,6 +102,8 @@ class Supervisor:
         finally:
             if self.helpers is not None:
                 self.helpers.stop()
+            if child.door is not None:
+                child.door.close()
         ended = time.monotonic()
         output.drain()
         self._finish(code, ended)
@@ -168,7 +173,8 @@ class Supervisor:
         """Until the job's first process has ended; its wait status."""
         spec = self.spec
         poll = select.poll()
-        for descriptor in (child.output, child.status, self.wake):
+        door = child.door.fileno() if child.door else -1
+        for descriptor in (child.output, child.status, door, self.wake):
             if descriptor >= 0:
                 poll.register(descriptor, select.POLLIN)
         typed = terminal.typed(spec, self.folder)
@@ -194,6 +200,9 @@ class Supervisor:
                     if not more:
                         poll.unregister(descriptor)
                     self._read_status(said)
+                elif descriptor == door:
+                    poll.unregister(descriptor)
+                    limits.guest = self._let_in(child)
                 elif descriptor == self.wake:
                     os.read(self.wake, 4096)
                     look_at = 0.0
@@ -224,10 +233,31 @@ class Supervisor:
                     self._kill(what)
 
     def _open_gate(self, child: Started) -> None:
-        """Connect the sandbox to its network; then the job may begin."""
+        """Connect bubblewrap's sandbox to its network; then the job may begin."""
+        self._connect(None)
+        os.write(child.gate, b".")
+        os.close(child.gate)
+        child.gate = -1
+
+    def _let_in(self, child: Started) -> Guest | None:
+        """Tell the first program in a sandbox of Apptainer to begin. None: it has ended, and Apptainer says why."""
+        assert child.door is not None
+        try:
+            guest = child.door.let_in()
+        except OSError:
+            return None
+        self._began(guest.pid)
+        if self.spec.needs_network:
+            self._connect(guest)
+        with contextlib.suppress(OSError):
+            guest.begin(orders(self.spec, self.secrets, list(self.gpus), self.group is None))
+        self.secrets = {}
+        return guest
+
+    def _connect(self, guest: Guest | None) -> None:
         try:
             if self.spec.network == "llm":
-                helpers = relaying.helpers(self.spec, self.folder, self.init, self.gateway)
+                helpers = relaying.helpers(self.spec, self.folder, self.init, self.gateway, guest)
             else:
                 helpers = slirp.helpers(self.folder, self.init)
             helpers.start()
@@ -236,9 +266,6 @@ class Supervisor:
             self.end.error = str(error)
             self._kill("no network")
         self._start_clock()
-        os.write(child.gate, b".")
-        os.close(child.gate)
-        child.gate = -1
 
     def _hurries(self) -> bool:
         return bool(self.stop_at) or (self.deadline is not None and self.deadline.near(time.monotonic()))
@@ -274,7 +301,8 @@ class Supervisor:
     def _kill(self, why: str) -> None:
         self.end.killed = self.end.killed or why
         target = self.init or int(self.state["sandbox"])
-        processes.send(target, signal.SIGKILL)
+        # What starts Apptainer ends it when it is asked to, and not when it is killed itself.
+        processes.send(target, signal.SIGTERM if self.spec.door and not self.init else signal.SIGKILL)
         if not self.spec.sandboxed:
             processes.end_tree(self.spec, os.getpid())
 
@@ -284,6 +312,8 @@ class Supervisor:
         end.code = 128 - code if code < 0 else code
         if self.spec.sandboxed:
             processes.end(self.init, self.init_began, SETTLE)
+            if self.spec.door and self.init and 0 <= code != LOST:
+                self.exit_code = code
             end.whole = self.exit_code is not None
             end.code = end.code if self.exit_code is None else self.exit_code
         processes.end_tree(self.spec, None if self.spec.sandboxed else os.getpid(), SETTLE)

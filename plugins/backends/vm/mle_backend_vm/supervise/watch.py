@@ -7,6 +7,7 @@ import stat
 import time
 from collections.abc import Iterator
 
+from .door import Guest
 from .processes import below
 
 _OPEN_FILES_EVERY = 1.0  # seconds
@@ -16,11 +17,16 @@ _MAPS = 1 << 22  # bytes of a process's list of mappings that are looked through
 class Processes:
     """The processes of a sandbox by its own /proc; without a sandbox, those that descend from ``root``."""
 
-    def __init__(self, root: int, namespaced: bool) -> None:
+    def __init__(self, root: int, namespaced: bool, guest: Guest | None = None) -> None:
+        """``guest`` has handed out what this would otherwise open. Raises OSError if ``root`` has ended."""
         self._root = root
-        self._folder = os.open(f"/proc/{root}/root/proc" if namespaced else "/proc", os.O_RDONLY | os.O_CLOEXEC)
         self._namespaced = namespaced
-        self._view = f"/proc/{root}/root" if namespaced else ""
+        if guest is not None:
+            self._folder, self._shm = guest.proc, guest.shm
+        elif namespaced:
+            self._folder, self._shm = _open(f"/proc/{root}/root/proc"), _open(f"/proc/{root}/root/dev/shm")
+        else:
+            self._folder, self._shm = _open("/proc"), -1
 
     def names(self) -> list[str]:
         if self._namespaced:
@@ -79,13 +85,14 @@ class Processes:
 
     def shared_memory(self) -> int:
         """Bytes in the sandbox's own /dev/shm."""
-        if not self._namespaced:
+        if self._shm < 0:
             return 0
-        try:
-            there = os.statvfs(f"{self._view}/dev/shm")
-        except OSError:
-            return 0
+        there = os.statvfs(self._shm)
         return (there.f_blocks - there.f_bfree) * there.f_frsize
+
+
+def _open(path: str) -> int:
+    return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
 
 
 def oom_kills() -> int:
@@ -172,7 +179,9 @@ class Memory:
         private = shared = 0
         for name in names:
             rollup = self._processes.read(f"{name}/smaps_rollup")
-            private += _kilobytes(rollup, b"Pss_Anon")
-            shared += _kilobytes(rollup, b"Pss_Shmem")
+            if not rollup:  # it has ended, or hides
+                rollup = self._processes.read(f"{name}/status")
+            private += _kilobytes(rollup, b"Pss_Anon", b"RssAnon")
+            shared += _kilobytes(rollup, b"Pss_Shmem", b"RssShmem")
         self._exact_at = time.monotonic() + 5 * (time.monotonic() - began)
         return "memory" if private * 1024 + max(shared * 1024, files) > self._limit else ""

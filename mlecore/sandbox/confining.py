@@ -1,7 +1,7 @@
 """Before an agent's first process begins: a filter of system calls, and a first process that the agent cannot touch.
 
-Nodes have profiles of their own, older ones of which let io_uring and AF_VSOCK through, and all of which let a process
-trace, limit and write to others of its user. Init is one, and keeps the time.
+For sandboxes made by others (pods of a cluster, Apptainer), from inside. Their own filters may be older, and let a
+process trace, limit and write to others of its user. Init is one, and keeps the time. Python 3.8, as in images.
 """
 
 from __future__ import annotations
@@ -26,20 +26,27 @@ class _Program(ctypes.Structure):
 
 def confine(shell: str, init: str, *argv: str) -> NoReturn:
     """Become ``shell init argv``. Raises OSError where the machine takes no filter, or a copy cannot be run."""
+    copy = _unreadable(shell)
+    if not filter_calls():
+        raise OSError("there is no filter for this machine")
+    os.execve(copy, [shell, init, shell, "-c", _AGENT, "start", *argv], os.environ)
+
+
+def filter_calls() -> bool:
+    """From now on, in this process and all that it starts. False where there is no filter for this machine."""
     program = seccomp.here()
     if program is None:
-        raise OSError("there is no filter for this machine")
+        return False
     filter_ = _Program(len(program) // 8, program)
-    copy = _unreadable(shell)
     _prctl(NO_NEW_PRIVILEGES, 1, 0)
     _prctl(SET_FILTER, BY_PROGRAM, ctypes.addressof(filter_))
-    os.execve(copy, [shell, init, shell, "-c", _AGENT, "start", *argv], os.environ)
+    return True
 
 
 def _unreadable(path: str) -> int:
     """A copy that nobody may read, open: the kernel keeps everyone out of the memory of a process that runs it."""
     with tempfile.NamedTemporaryFile() as copy:
-        with open(path, "rb") as source:
+        with open(path, "rb") as source:  # noqa: PTH123
             shutil.copyfileobj(source, copy)
         os.fchmod(copy.fileno(), 0o111)
         copy.file.close()  # a file that is open for writing cannot be run
