@@ -10,18 +10,15 @@ import hashlib
 import os
 import stat
 import threading
-import zipfile
-import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mlecore.archives import damaged
 from mlecore.data.contents import Member, contents
 from mlecore.data.disk_space import require
 from mlecore.data.hash_cache import HashCache
-from mlecore.data.inflate import inflated
+from mlecore.data.inflate import content, inflated
 from mlecore.data.manifest import batched
 from mlecore.data.scatter import WHEN, nest, shuffled
 from mlecore.errors import DataError
@@ -82,46 +79,43 @@ class _Unpacking:
 
     def create(self, member: Member) -> None:
         """Make its file; write it if it is small."""
-        small = _is_small(member)
+        info, path = member
         new = f"{self._nest}/new"
-        out = os.open(new, _WRITE | os.O_CREAT | os.O_EXCL, 0o444 if small else 0o666)
-        try:
-            if small:
-                self._write(out, new, member[0])
-        finally:
-            os.close(out)
-        self._move(new, member[1])
+        if _is_small(member):
+            data = content(self._archive, self._descriptor, info)
+            out = os.open(new, _WRITE | os.O_CREAT | os.O_EXCL, 0o444)
+            try:
+                _write(out, data)
+                self._finish(out, new, hashlib.sha256(data).digest())
+            finally:
+                os.close(out)
+            self._count(len(data))
+        else:
+            os.close(os.open(new, _WRITE | os.O_CREAT | os.O_EXCL, 0o666))
+        self._move(new, path)
 
     def complete(self, member: Member) -> None:
         """Write its file, which is there."""
         path = f"{self._into}/{member[1]}"
         out = os.open(path, _WRITE)
         try:
-            self._write(out, path, member[0])
+            digest = hashlib.sha256()
+            for data in inflated(self._archive, self._descriptor, member[0]):
+                digest.update(data)
+                _write(out, data)
+                self._count(len(data))
+            self._finish(out, path, digest.digest())
         finally:
             os.close(out)
 
-    def _write(self, out: int, path: str, info: zipfile.ZipInfo) -> None:
-        crc = written = 0
-        digest = hashlib.sha256()
-        for data in inflated(self._archive, self._descriptor, info):
-            written += len(data)
-            if written > info.file_size:
-                raise damaged(self._archive, "it is larger than it says", info.filename)
-            crc = zlib.crc32(data, crc)
-            digest.update(data)
-            rest = memoryview(data)
-            while rest:
-                rest = rest[os.write(out, rest) :]
-            self._count(len(data))
-        if written != info.file_size or crc != info.CRC:
-            raise damaged(self._archive, "it has other content than it was packed with", info.filename)
+    def _finish(self, out: int, path: str, digest: bytes) -> None:
+        """The last changes of a file."""
         file = out if _BY_DESCRIPTOR else path
         os.utime(file, (WHEN, WHEN))
         status = os.fstat(out)
         if status.st_mode & 0o222:
             os.chmod(file, stat.S_IMODE(status.st_mode) & ~0o222)  # noqa: PTH101 - Path takes no descriptor
-        self.known.add(status, digest.digest())
+        self.known.add(status, digest)
 
     def _move(self, new: str, path: str) -> None:
         try:
@@ -134,8 +128,15 @@ class _Unpacking:
             raise
 
 
+def _write(out: int, data: bytes) -> None:
+    written = os.write(out, data)
+    while written < len(data):
+        written += os.write(out, memoryview(data)[written:])
+
+
 def _is_small(member: Member) -> bool:
-    return member[0].file_size <= _SMALL
+    info, _ = member
+    return info.file_size <= _SMALL and info.compress_size <= _SMALL  # one of them may lie
 
 
 def _on_all_cores(work: Callable[[Member], None], members: Iterable[Member]) -> None:
