@@ -314,11 +314,11 @@ def sync_tree(folder: Path) -> None:
     _before("sync tree", folder)
     paths = []
     for where, _, names in os.walk(folder):
-        paths.append(Path(where))
-        paths.extend(Path(where, name) for name in names)
-        if len(paths) > _MANY:
+        if len(paths) + len(names) > _MANY:
             os.sync()
             return
+        paths.append(Path(where))
+        paths.extend(Path(where, name) for name in names)
     for path in reversed(paths):
         try:
             descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)

@@ -48,12 +48,12 @@ def link_files(source: Path, target: Path, names: Iterable[str] | Mapping[str, s
     renamed = names if isinstance(names, Mapping) else {name: name for name in names}
     folders: set[str] = set()
     for old, new in renamed.items():
-        path = os.path.join(target, safe_name(new))  # noqa: PTH118 - a third of the time of Path
-        folder = os.path.dirname(path)  # noqa: PTH120
+        path = f"{target}/{safe_name(new)}"  # a tenth of the time of Path
+        folder = path.rpartition("/")[0]
         if folder not in folders:
             Path(folder).mkdir(parents=True, exist_ok=True)
             folders.add(folder)
-        _link(os.path.join(source, safe_name(old)), path)  # noqa: PTH118
+        _link(f"{source}/{old if old is new else safe_name(old)}", path)
     return len(renamed)
 
 
