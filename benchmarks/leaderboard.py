@@ -48,7 +48,7 @@ def main() -> None:
         os.chdir(folder)
         size = f"{asked.entries} entries of {asked.seeds * len(split_ids(asked.split))} runs"
         measured = rounds({size: lambda: run(argv)}, asked.rounds)
-        print(table(measured), f"CPU: {measured[size].cpu:.2f} s", sep="\n")
+        print(table(measured))
         megabytes = sum(path.stat().st_size for path in Path("site").rglob("*")) / 1e6
         print(f"the site has {megabytes:.1f} MB, its first page {Path('site/index.html').stat().st_size / 1e6:.2f} MB")
 

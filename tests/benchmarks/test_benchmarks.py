@@ -11,6 +11,7 @@ import pytest
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 SMALLEST = {
+    "archives.py": ["--mb", "2", "--rounds", "1"],
     "audit.py": ["--rows", "600", "--images", "100"],
     "audit_flaws.py": ["seti-breakthrough-listen", "--checks", "twins"],
     "competitions.py": ["spaceship-titanic", "--mb", "0.1", "--rounds", "1"],
