@@ -11,6 +11,7 @@ import os
 import shutil
 import stat
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -24,7 +25,11 @@ Fault = Callable[[str, Path], None]
 
 _fault: Fault | None = None
 _NOT_WAITING = sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY"))
+_NO_FOLLOW: int = getattr(os, "O_NOFOLLOW", 0)
 _FOLDER = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_DIRECTORY", "O_CLOEXEC"))
+_SYNC = os.O_RDWR if sys.platform == "win32" else os.O_RDONLY  # Windows only writes out what it may write to
+WRITABLE = 0 if sys.platform == "win32" else 0o222
+"""Permissions that raw files lose, so that nothing changes them. Windows neither replaces nor removes such files."""
 _SCRATCH = "mlecore-scratch-"
 _ABANDONED = 24 * 3600.0  # seconds, if the disk has no locks that show who is at work
 SURELY_HELD = 10.0  # seconds after which the process that made a folder surely holds it
@@ -235,6 +240,8 @@ def remove(path: Path) -> None:
     try:
         shutil.rmtree(path)
     except (OSError, RecursionError):  # these two cannot handle closed folders or depth
+        if sys.platform == "win32":
+            raise
         subprocess.run(["chmod", "-R", "u+rwX", "--", path], env=child_environment(), capture_output=True, check=False)
         done = subprocess.run(
             ["rm", "-rf", "--", path], env=child_environment(), capture_output=True, errors="replace", check=False
@@ -257,13 +264,16 @@ def abandoned_scratch() -> Iterator[Path]:
     """Temporary folders of this user's processes that were killed."""
     for path in sorted(Path(tempfile.gettempdir()).glob(f"{_SCRATCH}*")):
         with suppress(OSError):  # another user's, or gone meanwhile
-            if path.lstat().st_uid == os.getuid() and abandoned(path):
+            if path.lstat().st_uid == getattr(os, "getuid", int)() and abandoned(path):  # 0 on Windows
                 yield path
 
 
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
     """Hold a folder while it is worked on, so that it is not ``abandoned``; the kernel frees it after a kill."""
+    if sys.platform == "win32":  # it opens no folders
+        yield
+        return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         _lock(descriptor)
@@ -275,6 +285,8 @@ def held(folder: Path) -> Iterator[None]:
 def abandoned(folder: Path) -> bool:
     """Has the process died that held this folder? Raises OSError if it cannot be opened."""
     age = time.time() - folder.stat().st_mtime
+    if sys.platform == "win32":
+        return age > _ABANDONED
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         locked = _lock(descriptor)
@@ -287,13 +299,15 @@ def abandoned(folder: Path) -> bool:
 
 def _lock(descriptor: int) -> bool:
     """False if a disk has no locks. Raises BlockingIOError if somebody else has it."""
+    if sys.platform == "win32":
+        return False
     try:
         import fcntl
 
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise
-    except (ImportError, OSError):
+    except OSError:
         return False
     return True
 
@@ -316,12 +330,12 @@ def sync_tree(folder: Path) -> None:
     for where, _, names in os.walk(folder):
         paths.append(Path(where))
         paths.extend(Path(where, name) for name in names)
-        if len(paths) > _MANY:
+        if len(paths) > _MANY and sys.platform != "win32":
             os.sync()
             return
     for path in reversed(paths):
         try:
-            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+            descriptor = os.open(path, _SYNC | _NO_FOLLOW)
         except PermissionError:
             continue
         try:
@@ -398,11 +412,11 @@ def _open_unlinked(top: Path, parts: tuple[str, ...], flags: int) -> int:
     at, part = None, str(top / parts[0])  # O_NOFOLLOW is about the last name of a path
     try:
         for name in parts[1:]:
-            inner = os.open(part, _FOLDER | os.O_NOFOLLOW, dir_fd=at)
+            inner = os.open(part, _FOLDER | _NO_FOLLOW, dir_fd=at)
             if at is not None:
                 os.close(at)
             at, part = inner, name
-        return os.open(part, flags | os.O_NOFOLLOW, 0o644, dir_fd=at)
+        return os.open(part, flags | _NO_FOLLOW, 0o644, dir_fd=at)
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENOTDIR) and _is_link(part, at):
             raise DataError("it is a symbolic link, or its path leads through one") from None

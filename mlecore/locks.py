@@ -142,7 +142,7 @@ class Lock:
         try:
             descriptor = files.open_regular(path, below=path.parent, flags=os.O_WRONLY | os.O_CREAT)
             try:
-                os.pwrite(descriptor, json.dumps(self._me | values).encode().ljust(_PADDED), 0)
+                os.write(descriptor, json.dumps(self._me | values).encode().ljust(_PADDED))
             finally:
                 os.close(descriptor)
         except OSError:

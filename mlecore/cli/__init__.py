@@ -6,6 +6,7 @@ import gc
 import importlib
 import os
 import sys
+from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -65,6 +66,14 @@ class _Commands(click.Group):
         provided = {name: f"Provided by {point.distribution}." for name, point in sorted(commands().items())}
         with formatter.section("Commands"):
             formatter.write_dl(list({**_COMMANDS, **provided, **_COMMANDS}.items()))
+
+    def main(self, *arguments: Any, **extra: Any) -> Any:
+        """With UTF-8 also in files and pipes, where Windows has a code page that lacks many characters."""
+        if sys.platform == "win32":
+            for stream in (sys.stdout, sys.stderr):
+                if isinstance(stream, TextIOWrapper):
+                    stream.reconfigure(encoding="utf-8")
+        return super().main(*arguments, **extra)
 
     def make_context(self, *arguments: Any, **extra: Any) -> click.Context:
         """Without colours where NO_COLOR asks for that (no-color.org): click itself looks at the terminal only."""

@@ -198,6 +198,6 @@ def _write(path: Path | None, value: object) -> None:
     import json
 
     try:
-        path.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
+        path.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8", newline="\n")
     except OSError as error:
         raise GradingError(f"the report could not be written to {path}: {error}") from None

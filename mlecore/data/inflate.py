@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import struct
+import sys
+import threading
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -13,6 +15,7 @@ from mlecore.archives import damaged, reading
 
 _CHUNK = 1 << 20
 _LOCAL_HEADER = struct.Struct("<4s5H3I2H")
+_one_at_a_time = threading.Lock()  # on Windows, which has no pread
 
 
 def inflated(archive: Path, descriptor: int, info: zipfile.ZipInfo) -> Iterator[bytes]:
@@ -25,8 +28,8 @@ def inflated(archive: Path, descriptor: int, info: zipfile.ZipInfo) -> Iterator[
 
 
 def _pieces(archive: Path, descriptor: int, info: zipfile.ZipInfo) -> Iterator[bytes]:
-    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) or not hasattr(os, "pread"):
-        with zipfile.ZipFile(archive) as opened, opened.open(info) as member:  # bzip2, lzma; Windows
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        with zipfile.ZipFile(archive) as opened, opened.open(info) as member:  # bzip2, lzma
             while data := member.read(_CHUNK):
                 yield data
         return
@@ -45,7 +48,7 @@ def _pieces(archive: Path, descriptor: int, info: zipfile.ZipInfo) -> Iterator[b
 def _packed(archive: Path, descriptor: int, info: zipfile.ZipInfo) -> Iterator[bytes]:
     """The compressed bytes of a member; those of a small one come with its header, in one read."""
     predictions = _LOCAL_HEADER.size + len(info.filename) + 64
-    data = os.pread(descriptor, min(_CHUNK, predictions + info.compress_size), info.header_offset)
+    data = _pread(descriptor, min(_CHUNK, predictions + info.compress_size), info.header_offset)
     header = _LOCAL_HEADER.unpack_from(data)
     if header[0] != b"PK\x03\x04":
         raise damaged(archive, "it does not begin where it should", info.filename)
@@ -56,8 +59,16 @@ def _packed(archive: Path, descriptor: int, info: zipfile.ZipInfo) -> Iterator[b
     offset = info.header_offset + start + len(data)
     end = info.header_offset + start + info.compress_size
     while offset < end:
-        data = os.pread(descriptor, min(_CHUNK, end - offset), offset)
+        data = _pread(descriptor, min(_CHUNK, end - offset), offset)
         if not data:
             raise EOFError("the archive is cut off")
         offset += len(data)
         yield data
+
+
+def _pread(descriptor: int, size: int, offset: int) -> bytes:
+    if sys.platform != "win32":
+        return os.pread(descriptor, size, offset)
+    with _one_at_a_time:
+        os.lseek(descriptor, offset, os.SEEK_SET)
+        return os.read(descriptor, size)

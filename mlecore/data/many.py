@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import tempfile
 import threading
 from collections.abc import Callable, Sequence
@@ -157,7 +156,7 @@ def _plain(_: object, __: object, value: object) -> object:
 
 
 def _failed(competition: str, failure: WorkerFailure, stderr: str) -> str:
-    if isinstance(failure, WorkerCrash) and failure.status == -signal.SIGKILL:
+    if isinstance(failure, WorkerCrash) and failure.status == -9:  # SIGKILL
         return f"preparing {competition} was killed, most likely because the memory ran out"
     last = "\n  ".join(stderr.strip().splitlines()[-5:])
     return f"preparing {competition} {failure}" + (f":\n  {last}" if last else "")

@@ -156,10 +156,10 @@ def _freeze(root: Path) -> None:
     for folder, _, names in os.walk(root, topdown=False):
         for name in names:
             path = f"{folder}/{name}"
-            if (mode := os.stat(path).st_mode) & 0o222:  # noqa: PTH116 - a third of the time of Path
-                os.chmod(path, mode & ~0o222)  # noqa: PTH101
-        Path(folder).chmod(0o555)
-    root.chmod(0o500)
+            if (mode := os.stat(path).st_mode) & files.WRITABLE:  # noqa: PTH116 - a third of the time of Path
+                os.chmod(path, mode & ~files.WRITABLE)  # noqa: PTH101
+        Path(folder).chmod(0o777 & ~files.WRITABLE)
+    root.chmod(0o700 & ~files.WRITABLE)
 
 
 def _marked(raw: Path, marker: Path) -> str | None:

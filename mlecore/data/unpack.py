@@ -25,6 +25,7 @@ from mlecore.data.inflate import inflated
 from mlecore.data.manifest import batched
 from mlecore.data.scatter import WHEN, nest, shuffled
 from mlecore.errors import DataError
+from mlecore.files import WRITABLE
 
 if TYPE_CHECKING:
     from mlecore.backends import Progress
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 _PORTION = 4 << 20  # bytes of members for one thread at a time
 _SMALL = 1 << 14  # bytes of a member that is read in any order, by one thread: the GIL's hand-over would cost more
 _WRITE = os.O_WRONLY | getattr(os, "O_BINARY", 0)
-_BY_DESCRIPTOR = os.utime in os.supports_fd and os.chmod in os.supports_fd
+_BY_DESCRIPTOR = os.utime in os.supports_fd
 
 
 def unpack(archive: Path, into: Path, progress: Progress | None = None) -> HashCache:
@@ -84,12 +85,12 @@ class _Unpacking:
         """Make its file; write it if it is small."""
         small = _is_small(member)
         new = f"{self._nest}/new"
-        out = os.open(new, _WRITE | os.O_CREAT | os.O_EXCL, 0o444 if small else 0o666)
+        out = os.open(new, _WRITE | os.O_CREAT | os.O_EXCL, 0o666 & ~WRITABLE if small else 0o666)
         try:
             if small:
-                self._write(out, new, member[0])
+                self._write(out, member[0])
         finally:
-            os.close(out)
+            _close(out, new)
         self._move(new, member[1])
 
     def complete(self, member: Member) -> None:
@@ -97,11 +98,11 @@ class _Unpacking:
         path = f"{self._into}/{member[1]}"
         out = os.open(path, _WRITE)
         try:
-            self._write(out, path, member[0])
+            self._write(out, member[0])
         finally:
-            os.close(out)
+            _close(out, path)
 
-    def _write(self, out: int, path: str, info: zipfile.ZipInfo) -> None:
+    def _write(self, out: int, info: zipfile.ZipInfo) -> None:
         crc = written = 0
         digest = hashlib.sha256()
         for data in inflated(self._archive, self._descriptor, info):
@@ -116,11 +117,11 @@ class _Unpacking:
             self._count(len(data))
         if written != info.file_size or crc != info.CRC:
             raise damaged(self._archive, "it has other content than it was packed with", info.filename)
-        file = out if _BY_DESCRIPTOR else path
-        os.utime(file, (WHEN, WHEN))
+        if _BY_DESCRIPTOR:
+            os.utime(out, (WHEN, WHEN))
         status = os.fstat(out)
-        if status.st_mode & 0o222:
-            os.chmod(file, stat.S_IMODE(status.st_mode) & ~0o222)  # noqa: PTH101 - Path takes no descriptor
+        if status.st_mode & WRITABLE:
+            os.chmod(out, stat.S_IMODE(status.st_mode) & ~WRITABLE)
         self.known.add(status, digest.digest())
 
     def _move(self, new: str, path: str) -> None:
@@ -132,6 +133,12 @@ class _Unpacking:
             if error.errno in (errno.EISDIR, errno.EEXIST):  # Windows does not replace a file
                 raise _alike(self._archive, path) from None
             raise
+
+
+def _close(out: int, path: str) -> None:
+    os.close(out)
+    if not _BY_DESCRIPTOR:  # Windows, which sets the time of what was written when it is closed
+        os.utime(path, (WHEN, WHEN))
 
 
 def _is_small(member: Member) -> bool:

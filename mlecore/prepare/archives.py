@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, cast
 from mlecore.archives import Kind, archive_kind, reading, refuse_bomb
 from mlecore.errors import DataError
 from mlecore.prepare.files import link_file
-from mlecore.prepare.paths import safe_name
+from mlecore.prepare.paths import file_name, safe_name
 from mlecore.prepare.tables import new_file
 from mlecore.prepare.zips import find, open_zip
 
@@ -190,7 +190,7 @@ def _extract_7z(archive: Path, into: Path, names: Mapping[str, str] | None) -> i
 
 
 def _save(reader: IO[bytes], into: Path, name: str) -> None:
-    target = into / safe_name(name)
+    target = into / file_name(name)
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
         with target.open("xb") as writer:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from mlecore.errors import DataError
-from mlecore.prepare.paths import safe_name
+from mlecore.prepare.paths import file_name, safe_name
 
 # another device, too many links, not ours to link (protected_hardlinks), a file system without links
 _NO_LINKS = {errno.EXDEV, errno.EMLINK, errno.EPERM, errno.EACCES, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}
@@ -48,7 +48,7 @@ def link_files(source: Path, target: Path, names: Iterable[str] | Mapping[str, s
     renamed = names if isinstance(names, Mapping) else {name: name for name in names}
     folders: set[str] = set()
     for old, new in renamed.items():
-        path = os.path.join(target, safe_name(new))  # noqa: PTH118 - a third of the time of Path
+        path = os.path.join(target, file_name(new))  # noqa: PTH118 - a third of the time of Path
         folder = os.path.dirname(path)  # noqa: PTH120
         if folder not in folders:
             Path(folder).mkdir(parents=True, exist_ok=True)
