@@ -8,10 +8,10 @@ import os
 import resource
 import select
 import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from subprocess import Popen
 from typing import IO, Any
 
 assert sys.platform != "win32"
@@ -24,7 +24,7 @@ _GRACE = 30  # seconds after which the kernel ends work whose caller and watchin
 class Tree:
     """A process that was started with ``ALONE``, and all that it has started."""
 
-    def __init__(self, process: Popen[bytes]) -> None:
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self._group = process.pid
 
     def kill(self) -> None:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from subprocess import Popen
 from typing import IO, Any
 
 assert sys.platform == "win32"
@@ -41,7 +41,7 @@ class _ExtendedLimits(ctypes.Structure):
 class Tree:
     """A process that was started with ``ALONE``, and all that it starts from now on."""
 
-    def __init__(self, process: Popen[bytes]) -> None:
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
         from ctypes import wintypes
 
         self._kernel = ctypes.WinDLL("kernel32", use_last_error=True)
