@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,7 @@ def shown(path: Path) -> str:
 
 @pytest.fixture(scope="session")
 def wine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Command]:
-    """Runs `mlecore ARGUMENTS` there; what a path is, is spelled as Windows does."""
+    """Runs Windows' Python with arguments, in which a path is spelled as Windows does."""
     python = Path(os.environ.get("MLECORE_WINDOWS_PYTHON", "missing"), "python.exe")
     if not python.is_file():
         pytest.skip("MLECORE_WINDOWS_PYTHON does not name the folder of a Python for Windows")
@@ -35,12 +36,12 @@ def wine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Command]:
     environment = child_environment() | {
         "WINEPREFIX": str(folder / "prefix"),
         "WINEDEBUG": "-all",
-        "PYTHONPATH": shown(folder / "members"),
+        "PYTHONPATH": f"{shown(folder / 'members')};{shown(Path(__file__).parent)}",
     }
 
-    def start(*command: str) -> subprocess.CompletedProcess[str]:
+    def start(*command: str | Path) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            ["wine", *command],
+            ["wine", *(shown(each) if isinstance(each, Path) else each for each in command)],
             env=environment,
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -50,13 +51,9 @@ def wine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Command]:
             timeout=600,
         )
 
-    def mlecore(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-        spelled = (shown(each) if isinstance(each, Path) else each for each in arguments)
-        return start(str(python), "-m", "mlecore", *spelled)
-
     try:
         start("winecfg", "-v", "win10")
-        yield mlecore
+        yield partial(start, str(python))
     finally:
         subprocess.run(["wineserver", "-k"], env=environment, check=False)
 

@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -27,12 +28,18 @@ def here(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture(scope="module")
-def prepared(wine: Command, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+def there(wine: Command) -> Command:
+    """`mlecore ARGUMENTS` in Wine."""
+    return partial(wine, "-m", "mlecore")
+
+
+@pytest.fixture(scope="module")
+def prepared(there: Command, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """The data directories of this system and of Windows, prepared from the same archive."""
     folder = tmp_path_factory.mktemp("data")
     assert here("prepare", ID, "--synthetic", "--data", folder / "raw").returncode == 0
     archive = shutil.make_archive(str(folder / ID), "zip", folder / "raw" / ID / "synthetic" / "raw")
-    for run, data in ((here, folder / "here"), (wine, folder / "there")):
+    for run, data in ((here, folder / "here"), (there, folder / "there")):
         done = run("prepare", ID, "--archive", Path(archive), "--skip-verification", "--data", data)
         assert done.returncode == 0, done.stderr
     return folder / "here", folder / "there"
@@ -46,7 +53,7 @@ def test_the_prepared_data_have_the_same_bytes(prepared: tuple[Path, Path]) -> N
     assert theirs == ours
 
 
-def test_submissions_are_checked_and_graded_alike(wine: Command, prepared: tuple[Path, Path], tmp_path: Path) -> None:
+def test_submissions_are_checked_and_graded_alike(there: Command, prepared: tuple[Path, Path], tmp_path: Path) -> None:
     sample = (prepared[0] / ID / "prepared" / "public" / "sample_submission.csv").read_text().splitlines()
     drawn = [f"{line.split(',')[0]},{number * 7919 % 1000 / 1000}" for number, line in enumerate(sample[1:])]
     for name, lines in (("valid", drawn), ("invalid", drawn[1:])):
@@ -55,7 +62,7 @@ def test_submissions_are_checked_and_graded_alike(wine: Command, prepared: tuple
         for command in ("check", "grade"):
             ours, theirs = (
                 run(command, submission, ID, "--json", "--data", data)
-                for run, data in zip((here, wine), prepared, strict=True)
+                for run, data in zip((here, there), prepared, strict=True)
             )
             assert theirs.returncode == ours.returncode == (name == "invalid"), theirs.stderr
             assert _told(theirs) == _told(ours)
@@ -67,14 +74,25 @@ def _told(done: subprocess.CompletedProcess[str]) -> object:
     return {name: value for name, value in found.items() if name not in ("created_at", "submission", "submission_path")}
 
 
-def test_reports_are_the_same(wine: Command, tmp_path: Path) -> None:
+def test_reports_are_the_same(there: Command, tmp_path: Path) -> None:
     write_group(tmp_path / "runs", "drawn", competitions=[ID, "spaceship-titanic"], seeds=2)
     for form in ("--markdown", "--json"):
-        ours, theirs = (run("report", "drawn", form, "--runs", tmp_path / "runs") for run in (here, wine))
+        ours, theirs = (run("report", "drawn", form, "--runs", tmp_path / "runs") for run in (here, there))
         assert theirs.stdout and theirs.stdout == ours.stdout, theirs.stderr
 
 
-def test_agents_do_not_run(wine: Command) -> None:
-    done = wine("run", "--agent", "dummy", "--competition", ID, "--synthetic")
+def test_nothing_outlives_a_worker(wine: Command, tmp_path: Path) -> None:
+    done = wine(Path(__file__).parent / "workers_there.py", tmp_path / "pids")
+    assert done.stdout.splitlines() == [
+        "answer",
+        "crash 3 False",
+        "took more than its limit of 10 s False",
+        "caller True",
+        "killed False",
+    ], done.stderr
+
+
+def test_agents_do_not_run(there: Command) -> None:
+    done = there("run", "--agent", "dummy", "--competition", ID, "--synthetic")
     assert done.returncode == 2
     assert "agents do not run on Windows" in done.stderr and "WSL 2" in done.stderr
