@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from mlecore import validation
 from mlecore.errors import DataError, UsageError
-from mlecore.facts import Facts, read_facts
 from mlecore.registry.discovery import find, plugins
 from mlecore.registry.plugin import Plugin
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from mlecore.facts import Facts
     from mlecore.registry.loading import Loaded
     from mlecore.submissions.format import Format
 
@@ -115,13 +115,15 @@ def competition(id: str, edition: str = "v1") -> Competition:
 
 
 def _competition(plugin: Plugin, edition: str = "v1") -> Competition:
+    from mlecore.facts import read_facts
+
     assert plugin.origin is not None
     return Competition(read_facts(plugin.origin.parent), plugin, edition)
 
 
 def installed() -> list[Competition]:
     """Every competition that works, by id; imports none of them."""
-    return [_competition(plugin) for plugin in plugins("competition") if plugin.state == "ok"]
+    return [_competition(plugin) for plugin in working()]
 
 
 SPLITS = ("low", "medium", "high", "dev")
@@ -129,7 +131,13 @@ SPLITS = ("low", "medium", "high", "dev")
 
 def of_split(split: str) -> list[Competition]:
     """The installed competitions of a split; "lite" is another name for "low"."""
+    return [_competition(plugin) for plugin in working(split)]
+
+
+def working(split: str | None = None) -> list[Plugin]:
+    """The plugins of all competitions that work, or of those of a split, with a summary of their facts; by id."""
     split = "low" if split == "lite" else split
-    if split not in SPLITS:
+    if split not in (None, *SPLITS):
         raise UsageError(f"unknown split {split!r}; available: lite, {', '.join(SPLITS)}")
-    return [c for c in installed() if c.facts.split == split]
+    found = [plugin for plugin in plugins("competition") if plugin.state == "ok"]
+    return [plugin for plugin in found if split is None or (plugin.competition and plugin.competition.split == split)]

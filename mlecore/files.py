@@ -8,16 +8,12 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import stat
-import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from mlecore.child_environment import child_environment
 from mlecore.errors import DataError
 
 Fault = Callable[[str, Path], None]
@@ -112,6 +108,8 @@ def _link(path: Path, target: Path) -> None:
     except OSError as error:
         if not _no_links(error):
             raise
+        import shutil
+
         shutil.copyfile(path, temporary)
     temporary.replace(target)
     temporary.unlink(missing_ok=True)  # renaming a link over another one of the same file does nothing at all
@@ -232,9 +230,15 @@ def remove(path: Path) -> None:
     if not stat.S_ISDIR(mode):
         path.unlink(missing_ok=True)
         return
+    import shutil
+
     try:
         shutil.rmtree(path)
     except (OSError, RecursionError):  # these two cannot handle closed folders or depth
+        import subprocess
+
+        from mlecore.child_environment import child_environment
+
         subprocess.run(["chmod", "-R", "u+rwX", "--", path], env=child_environment(), capture_output=True, check=False)
         done = subprocess.run(
             ["rm", "-rf", "--", path], env=child_environment(), capture_output=True, errors="replace", check=False
@@ -246,6 +250,8 @@ def remove(path: Path) -> None:
 @contextmanager
 def scratch() -> Iterator[Path]:
     """A temporary folder. Those that killed processes left are removed."""
+    import tempfile
+
     for left in abandoned_scratch():
         with suppress(OSError):
             remove(left)
@@ -255,6 +261,8 @@ def scratch() -> Iterator[Path]:
 
 def abandoned_scratch() -> Iterator[Path]:
     """Temporary folders of this user's processes that were killed."""
+    import tempfile
+
     for path in sorted(Path(tempfile.gettempdir()).glob(f"{_SCRATCH}*")):
         with suppress(OSError):  # another user's, or gone meanwhile
             if path.lstat().st_uid == os.getuid() and abandoned(path):
@@ -332,6 +340,8 @@ def sync_tree(folder: Path) -> None:
 
 def copy(source: Path, target: Path) -> None:
     """Copy content from a stream to a file that the caller named, atomically; a link is followed."""
+    import shutil
+
     new = temporary(target)
     _before("write", new)
     _clear(new)
