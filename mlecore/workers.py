@@ -10,6 +10,7 @@ A process ends with its caller, however that ends; it and all that it has starte
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import math
 import os
@@ -182,6 +183,18 @@ class Worker:
                 if stream:
                     with contextlib.suppress(OSError):  # a pipe without a reader still holds what was to be flushed
                         stream.close()
+
+
+@contextlib.contextmanager
+def importing() -> Iterator[None]:
+    """For imports that a worker begins with: no search for garbage, of which they leave none. It takes a tenth of the
+    time of importing pandas; and what is imported stays, so that it is never searched afterwards, in no fork either."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def serve(work: Callable[[Any, Say], Any], before_fork: Callable[[Any], None] | None = None) -> None:

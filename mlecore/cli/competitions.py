@@ -64,7 +64,7 @@ def list_competitions(split: str | None = None, data: tuple[Path, ...] = (), as_
 def _row(plugin: Plugin, dirs: DataDirs) -> dict[str, Any]:
     id, summary = plugin.name, plugin.competition
     assert summary is not None
-    prepared = [edition for edition in ("v1", *summary.editions) if dirs.find(id, edition)]
+    prepared = [edition for edition in plugin.editions if dirs.find(id, edition)]
     if dirs.find(id, synthetic=True):
         prepared.append("synthetic data")
     names = ("title", "split", "modality", "task", "metric", "direction", "size_gb")
