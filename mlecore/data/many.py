@@ -100,7 +100,6 @@ def _needs_kaggle(item: Wanted, dirs: DataDirs) -> bool:
 
 def _download(item: Wanted, dirs: DataDirs, observer: Observer) -> tuple[str, ...]:
     from mlecore.data.kaggle.download import download
-
     from mlecore.data.lock import lock
 
     competition = item.competition

@@ -9,8 +9,8 @@ from typing import Any
 from mlecore.competitions import Competition
 from mlecore.data.prepared import Prepared
 from mlecore.errors import GradingError
-from mlecore.registry.provenance import PluginUse, plugin_use
 from mlecore.registry.plugin import Plugin
+from mlecore.registry.provenance import PluginUse, plugin_use
 from mlecore.workers import Say, importing, serve
 
 
