@@ -36,15 +36,16 @@ def examine(plugin: Plugin) -> Plugin:
     began, imports = time.time(), set[str]()
     if reason := _flaw(plugin, imports):
         return evolve(plugin, state="broken", reason=reason)
-    assert plugin.origin is not None
-    files = [plugin.origin]
+    origin = plugin.origin
+    assert origin is not None
+    files = [origin]
     if plugin.kind == "competition":
         from mlecore.facts import read_facts
 
-        facts = read_facts(plugin.origin.parent)
+        facts = read_facts(origin.parent)
         plugin = evolve(plugin, competition=_summary(facts))
         modules = [f"{name}.py" for name in ("synthetic", *facts.editions)]
-        files += [plugin.origin.with_name(name) for name in (*modules, "competition.toml", "description.md")]
+        files += [origin.with_name(name) for name in (*modules, "competition.toml", "description.md")]
     verdicts.remember(plugin, files, imports, began)
     return plugin
 
