@@ -8,17 +8,13 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import stat
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from mlecore.child_environment import child_environment
 from mlecore.errors import DataError
 
 Fault = Callable[[str, Path], None]
@@ -117,6 +113,8 @@ def _link(path: Path, target: Path) -> None:
     except OSError as error:
         if not _no_links(error):
             raise
+        import shutil
+
         shutil.copyfile(path, temporary)
     temporary.replace(target)
     temporary.unlink(missing_ok=True)  # renaming a link over another one of the same file does nothing at all
@@ -237,11 +235,17 @@ def remove(path: Path) -> None:
     if not stat.S_ISDIR(mode):
         path.unlink(missing_ok=True)
         return
+    import shutil
+
     try:
         shutil.rmtree(path)
     except (OSError, RecursionError):  # these two cannot handle closed folders or depth
         if sys.platform == "win32":
             raise
+        import subprocess
+
+        from mlecore.child_environment import child_environment
+
         subprocess.run(["chmod", "-R", "u+rwX", "--", path], env=child_environment(), capture_output=True, check=False)
         done = subprocess.run(
             ["rm", "-rf", "--", path], env=child_environment(), capture_output=True, errors="replace", check=False
@@ -253,6 +257,8 @@ def remove(path: Path) -> None:
 @contextmanager
 def scratch() -> Iterator[Path]:
     """A temporary folder. Those that killed processes left are removed."""
+    import tempfile
+
     for left in abandoned_scratch():
         with suppress(OSError):
             remove(left)
@@ -262,6 +268,8 @@ def scratch() -> Iterator[Path]:
 
 def abandoned_scratch() -> Iterator[Path]:
     """Temporary folders of this user's processes that were killed."""
+    import tempfile
+
     for path in sorted(Path(tempfile.gettempdir()).glob(f"{_SCRATCH}*")):
         with suppress(OSError):  # another user's, or gone meanwhile
             if path.lstat().st_uid == getattr(os, "getuid", int)() and abandoned(path):  # 0 on Windows
@@ -346,6 +354,8 @@ def sync_tree(folder: Path) -> None:
 
 def copy(source: Path, target: Path) -> None:
     """Copy content from a stream to a file that the caller named, atomically; a link is followed."""
+    import shutil
+
     new = temporary(target)
     _before("write", new)
     _clear(new)
@@ -409,7 +419,7 @@ def _open_unlinked(top: Path, parts: tuple[str, ...], flags: int) -> int:
         if any(part.is_symlink() for part in (path, *path.parents[: len(parts) - 1])):
             raise DataError("it is a symbolic link, or its path leads through one")
         return os.open(path, flags, 0o644)
-    at, part = None, str(top / parts[0])  # O_NOFOLLOW is about the last name of a path
+    at, part = None, os.path.join(top, parts[0])  # noqa: PTH118 - faster.  O_NOFOLLOW is about the last name of a path
     try:
         for name in parts[1:]:
             inner = os.open(part, _FOLDER | _NO_FOLLOW, dir_fd=at)

@@ -6,7 +6,6 @@ import json
 import os
 import stat
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,11 +13,8 @@ from attrs import evolve, frozen
 
 from mlecore import files
 from mlecore.data.estimate import LARGE, estimate
-from mlecore.data.http import add_sources, archive_md5
 from mlecore.data.layout import DataDirs
-from mlecore.data.nested import refuse_nested_bombs
 from mlecore.data.sources import Archive, Fetch, Kaggle, RawFolder, Source, Synthetic
-from mlecore.data.unpack import unpack
 from mlecore.errors import DataError, UsageError
 
 if TYPE_CHECKING:
@@ -117,6 +113,12 @@ def _unpacked(competition: Competition, folder: Path, archive: Path, verify: boo
     ``raw.json`` says what ``raw/`` holds. It is written just before the folder gets its name, so that a folder with it
     is complete, and one without it is not ours.
     """
+    from concurrent.futures import ThreadPoolExecutor
+
+    from mlecore.data.http import add_sources, archive_md5
+    from mlecore.data.nested import refuse_nested_bombs
+    from mlecore.data.unpack import unpack
+
     raw, marker = folder / "raw", folder / "raw.json"
     partial = files.partial(raw)
     expected = competition.facts.md5.get("zip")
