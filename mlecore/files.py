@@ -334,13 +334,13 @@ def append(path: Path, line: str) -> None:
 def sync_tree(folder: Path) -> None:
     """Make all that lies below a folder survive a power loss."""
     _before("sync tree", folder)
-    paths = []
+    paths: list[Path] = []
     for where, _, names in os.walk(folder):
-        paths.append(Path(where))
-        paths.extend(Path(where, name) for name in names)
-        if len(paths) > _MANY and sys.platform != "win32":
+        if len(paths) + len(names) > _MANY and sys.platform != "win32":
             os.sync()
             return
+        paths.append(Path(where))
+        paths.extend(Path(where, name) for name in names)
     for path in reversed(paths):
         try:
             descriptor = os.open(path, _SYNC | _NO_FOLLOW)
@@ -366,6 +366,13 @@ def copy(source: Path, target: Path) -> None:
     new.replace(target)
     _before("sync", target.parent)
     sync_folder(target.parent)
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write all of ``data``, however little the disk takes at once."""
+    written = os.write(descriptor, data)
+    while written < len(data):
+        written += os.write(descriptor, memoryview(data)[written:])
 
 
 def read_regular(path: Path, limit: int, *, below: Path | None = None) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -142,7 +142,7 @@ def _unpacked(competition: Competition, folder: Path, archive: Path, verify: boo
             if unpacked is None:
                 refuse_nested_bombs(partial, competition.facts, archive)
                 add_sources(competition.facts, folder, partial, progress)
-                _freeze(partial)
+                _freeze(partial, [source.path for source in competition.facts.sources])  # the rest is read-only
                 files.discard(raw)
                 files.replace(marker, (json.dumps({"archive_md5": found}) + "\n").encode())
                 files.rename(partial, raw)
@@ -153,15 +153,23 @@ def _unpacked(competition: Competition, folder: Path, archive: Path, verify: boo
     return Raw(path=raw, archive_md5=found, known=known, notes=() if expected in (None, found) else (note,))
 
 
-def _freeze(root: Path) -> None:
-    """Make everything below ``root``, and it, read-only. Only the user can enter it: it holds labels of the answers."""
+def _freeze(root: Path, writable: Iterable[str] | None = None) -> None:
+    """Make everything below ``root``, and it, read-only. Only the user can enter it: it holds labels of the answers.
+
+    ``writable``: relative paths of the files that are not read-only yet; None: any may be.
+    """
     for folder, _, names in os.walk(root, topdown=False):
-        for name in names:
-            path = f"{folder}/{name}"
-            if (mode := os.stat(path).st_mode) & files.WRITABLE:  # noqa: PTH116 - a third of the time of Path
-                os.chmod(path, mode & ~files.WRITABLE)  # noqa: PTH101
+        for path in (f"{folder}/{name}" for name in names if writable is None):
+            _freeze_file(path)
         Path(folder).chmod(0o777 & ~files.WRITABLE)
+    for name in writable or ():
+        _freeze_file(f"{root}/{name}")
     root.chmod(0o700 & ~files.WRITABLE)
+
+
+def _freeze_file(path: str) -> None:
+    if (mode := os.stat(path).st_mode) & files.WRITABLE:  # noqa: PTH116 - a third of the time of Path
+        os.chmod(path, mode & ~files.WRITABLE)  # noqa: PTH101
 
 
 def _marked(raw: Path, marker: Path) -> str | None:

@@ -10,28 +10,24 @@ import hashlib
 import os
 import stat
 import threading
-import zipfile
-import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mlecore.archives import damaged
+from mlecore import files
 from mlecore.data.contents import Member, contents
 from mlecore.data.disk_space import require
 from mlecore.data.hash_cache import HashCache
-from mlecore.data.inflate import inflated
 from mlecore.data.manifest import batched
 from mlecore.data.scatter import WHEN, nest, shuffled
 from mlecore.errors import DataError
-from mlecore.files import WRITABLE
+from mlecore.zip_members import Members, is_small, open_members
 
 if TYPE_CHECKING:
     from mlecore.backends import Progress
 
 _PORTION = 4 << 20  # bytes of members for one thread at a time
-_SMALL = 1 << 14  # bytes of a member that is read in any order, by one thread: the GIL's hand-over would cost more
 _WRITE = os.O_WRONLY | getattr(os, "O_BINARY", 0)
 _BY_DESCRIPTOR = os.utime in os.supports_fd
 
@@ -59,13 +55,14 @@ def unpack(archive: Path, into: Path, progress: Progress | None = None) -> HashC
             if progress is not None:
                 progress(done, total, "unpacking")
 
-    with archive.open("rb") as file, nest(into) as new:
-        unpacking = _Unpacking(archive, file.fileno(), into, new, count)
+    with open_members(archive) as opened, nest(into) as new:
+        unpacking = _Unpacking(opened, into, new, count)
         # Public files are links to these. Their numbers and times must not tell the order of the archive, often that of
-        # the labels: all are made in a random order. Large ones are then filled in that in which they can be read.
+        # the labels: all are made in a random order. Large ones are then filled in that in which they can be read, by
+        # all cores; for small ones, handing over the GIL would cost more.
         for member in shuffled(members):
             unpacking.create(member)
-        _on_all_cores(unpacking.complete, (member for member in members if not _is_small(member)))
+        _on_all_cores(unpacking.complete, (member for member in members if not is_small(member[0])))
     _refuse_alike(archive, into, folders, [path for _, path in members])
     return unpacking.known
 
@@ -73,65 +70,62 @@ def unpack(archive: Path, into: Path, progress: Progress | None = None) -> HashC
 class _Unpacking:
     """Its work on single members."""
 
-    def __init__(self, archive: Path, descriptor: int, into: Path, nest: str, count: Callable[[int], None]) -> None:
+    def __init__(self, members: Members, into: Path, nest: str, count: Callable[[int], None]) -> None:
         self.known = HashCache()
-        self._archive = archive
-        self._descriptor = descriptor
+        self._members = members
         self._into = into
         self._nest = nest
         self._count = count
 
     def create(self, member: Member) -> None:
         """Make its file; write it if it is small."""
-        small = _is_small(member)
+        info, path = member
         new = f"{self._nest}/new"
-        out = os.open(new, _WRITE | os.O_CREAT | os.O_EXCL, 0o666 & ~WRITABLE if small else 0o666)
-        try:
-            if small:
-                self._write(out, member[0])
-        finally:
-            _close(out, new)
-        self._move(new, member[1])
+        if is_small(member[0]):
+            data = self._members.content(info)
+            out = os.open(new, _WRITE | os.O_CREAT | os.O_EXCL, 0o666 & ~files.WRITABLE)
+            try:
+                files.write_all(out, data)
+                self._finish(out, hashlib.sha256(data).digest())
+            finally:
+                _close(out, new)
+            self._count(len(data))
+        else:
+            os.close(os.open(new, _WRITE | os.O_CREAT | os.O_EXCL, 0o666))
+        self._move(new, path)
 
     def complete(self, member: Member) -> None:
         """Write its file, which is there."""
         path = f"{self._into}/{member[1]}"
         out = os.open(path, _WRITE)
         try:
-            self._write(out, member[0])
+            digest = hashlib.sha256()
+            for data in self._members.pieces(member[0]):
+                digest.update(data)
+                files.write_all(out, data)
+                self._count(len(data))
+            self._finish(out, digest.digest())
         finally:
             _close(out, path)
 
-    def _write(self, out: int, info: zipfile.ZipInfo) -> None:
-        crc = written = 0
-        digest = hashlib.sha256()
-        for data in inflated(self._archive, self._descriptor, info):
-            written += len(data)
-            if written > info.file_size:
-                raise damaged(self._archive, "it is larger than it says", info.filename)
-            crc = zlib.crc32(data, crc)
-            digest.update(data)
-            rest = memoryview(data)
-            while rest:
-                rest = rest[os.write(out, rest) :]
-            self._count(len(data))
-        if written != info.file_size or crc != info.CRC:
-            raise damaged(self._archive, "it has other content than it was packed with", info.filename)
+    def _finish(self, out: int, digest: bytes) -> None:
+        """The last changes of a file."""
         if _BY_DESCRIPTOR:
             os.utime(out, (WHEN, WHEN))
         status = os.fstat(out)
-        if status.st_mode & WRITABLE:
-            os.chmod(out, stat.S_IMODE(status.st_mode) & ~WRITABLE)
-        self.known.add(status, digest.digest())
+        if status.st_mode & files.WRITABLE:
+            os.chmod(out, stat.S_IMODE(status.st_mode) & ~files.WRITABLE)
+        self.known.add(status, digest)
 
     def _move(self, new: str, path: str) -> None:
+        archive = self._members.archive
         try:
             os.rename(new, f"{self._into}/{path}")  # noqa: PTH104 - half the time of Path
         except OSError as error:
             if error.errno == errno.ENAMETOOLONG:
-                raise DataError(f"{self._archive}: the name {path[:80]!r}... is too long for this disk") from None
+                raise DataError(f"{archive}: the name {path[:80]!r}... is too long for this disk") from None
             if error.errno in (errno.EISDIR, errno.EEXIST):  # Windows does not replace a file
-                raise _alike(self._archive, path) from None
+                raise _alike(archive, path) from None
             raise
 
 
@@ -139,10 +133,6 @@ def _close(out: int, path: str) -> None:
     os.close(out)
     if not _BY_DESCRIPTOR:  # Windows, which sets the time of what was written when it is closed
         os.utime(path, (WHEN, WHEN))
-
-
-def _is_small(member: Member) -> bool:
-    return member[0].file_size <= _SMALL
 
 
 def _on_all_cores(work: Callable[[Member], None], members: Iterable[Member]) -> None:

@@ -5,7 +5,7 @@ Raw files are read-only: everything here writes new files, and refuses to overwr
 
 from __future__ import annotations
 
-from mlecore.prepare.archives import extract, members, pack_7z, write_7z, write_tar
+from mlecore.prepare.archives import extract, members, pack_7z, write_7z
 from mlecore.prepare.asserts import ensure, ensure_columns, ensure_disjoint, ensure_unique
 from mlecore.prepare.coco import file_names, split_folder, split_pictures, with_pictures
 from mlecore.prepare.columns import one_hot, renumber
@@ -19,6 +19,7 @@ from mlecore.prepare.shuffles import rows_in_order
 from mlecore.prepare.splits import split, split_blocks, split_each, split_groups, split_positions, split_whole_groups
 from mlecore.prepare.synthetic import hex_ids, labelled_pictures, picture
 from mlecore.prepare.tables import new_file, read_csv, read_pieces, write_csv
+from mlecore.prepare.tars import write_tar
 from mlecore.prepare.zips import ZipWriter, move_members, open_member, open_zip
 
 __all__ = [

@@ -10,8 +10,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from mlecore.errors import DataError
+from mlecore.files import write_all
 from mlecore.prepare.paths import file_name, safe_name
 
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 # another device, too many links, not ours to link (protected_hardlinks), a file system without links
 _NO_LINKS = {errno.EXDEV, errno.EMLINK, errno.EPERM, errno.EACCES, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}
 
@@ -48,12 +50,12 @@ def link_files(source: Path, target: Path, names: Iterable[str] | Mapping[str, s
     renamed = names if isinstance(names, Mapping) else {name: name for name in names}
     folders: set[str] = set()
     for old, new in renamed.items():
-        path = os.path.join(target, file_name(new))  # noqa: PTH118 - a third of the time of Path
-        folder = os.path.dirname(path)  # noqa: PTH120
+        path = f"{target}/{file_name(new)}"  # a tenth of the time of Path
+        folder = path.rpartition("/")[0]
         if folder not in folders:
             Path(folder).mkdir(parents=True, exist_ok=True)
             folders.add(folder)
-        _link(os.path.join(source, safe_name(old)), path)  # noqa: PTH118
+        _link(f"{source}/{old if old is new else safe_name(old)}", path)
     return len(renamed)
 
 
@@ -99,3 +101,28 @@ def _link(source: str, target: str) -> None:
 def _copy(source: str, target: str) -> None:
     with open(source, "rb") as reader, open(target, "xb") as writer:  # noqa: PTH123
         shutil.copyfileobj(reader, writer, 1 << 20)
+
+
+class NewFiles:
+    """Writes files below a folder, which must not exist; makes each of their folders once."""
+
+    def __init__(self, into: Path) -> None:
+        self._into = into
+        self._folders: set[str] = set()
+
+    def write(self, name: str, content: Iterable[bytes]) -> None:
+        """One file, from pieces. Raises DataError for a name that leads out of the folder, or one that exists."""
+        path = f"{self._into}/{file_name(name)}"
+        folder = path.rpartition("/")[0]
+        if folder not in self._folders:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            self._folders.add(folder)
+        try:
+            out = os.open(path, _NEW, 0o666)
+        except FileExistsError:
+            raise DataError(f"{path} already exists") from None
+        try:
+            for data in content:
+                write_all(out, data)
+        finally:
+            os.close(out)

@@ -8,6 +8,7 @@ import random
 import shutil
 import stat
 import struct
+import tracemalloc
 import warnings
 import zipfile
 from collections.abc import Callable
@@ -49,6 +50,12 @@ def test_what_went_in_comes_out(tmp_path: Path, compression: int) -> None:
     assert sum(map(len, CONTENT.values())) == seen[-1][0] == seen[-1][1]
     for name, content in CONTENT.items():
         assert known.sha256((tmp_path / "out" / name).stat()) == hashlib.sha256(content).digest()
+
+
+def test_a_system_without_pread_unpacks_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "pread")  # as on Windows
+    unpack(make(tmp_path / "a.zip", CONTENT), tmp_path / "out")
+    assert read(tmp_path / "out") == CONTENT
 
 
 def test_what_was_changed_or_copied_since_is_not_known(tmp_path: Path) -> None:
@@ -160,6 +167,21 @@ def test_a_member_that_is_larger_than_it_says_is_stopped(tmp_path: Path) -> None
     with pytest.raises(DataError, match="larger than it says"):
         unpack(archive, tmp_path / "out")
     assert all(path.stat().st_size <= 10 for path in (tmp_path / "out").rglob("*") if path.is_file())
+
+
+def test_a_member_that_claims_to_be_small_is_not_read_at_once(tmp_path: Path) -> None:
+    archive = make(tmp_path / "a.zip", {"train.csv": bytes(64 << 20)}, zipfile.ZIP_STORED)
+    data = bytearray(archive.read_bytes())
+    directory = data.rfind(b"PK\1\2")
+    data[directory + 24 : directory + 28] = struct.pack("<I", 10)
+    archive.write_bytes(data)
+    tracemalloc.start()
+    try:
+        with pytest.raises(DataError, match="larger than it says"):
+            unpack(archive, tmp_path / "out")
+        assert tracemalloc.get_traced_memory()[1] < 8 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_every_truncation_and_damage_is_noticed(tmp_path: Path) -> None:

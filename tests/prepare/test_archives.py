@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import random
 import stat
 import subprocess
 import tarfile
@@ -31,6 +32,7 @@ from mlecore.prepare import (
     write_7z,
     write_tar,
 )
+from mlecore.prepare.files import NewFiles
 
 CONTENT = {"top/a.txt": b"a" * 1000, "top/deep/b.txt": b"bee", "c.txt": b""}
 
@@ -74,9 +76,35 @@ def test_members_are_listed_and_unpacked(tmp_path: Path, kind: str) -> None:
 
 def test_a_zip_is_unpacked_in_the_order_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[str] = []
-    monkeypatch.setattr("mlecore.prepare.archives._save", lambda reader, into, name: written.append(name))
+    monkeypatch.setattr(NewFiles, "write", lambda self, name, content: written.append(name))
     extract(make("zip", tmp_path / "archive"), tmp_path / "new", {"c.txt": "1", "top/a.txt": "2"})
     assert written == ["1", "2"]  # file times in the order of the archive may tell the labels
+
+
+@pytest.mark.parametrize("size", [-1, -512, -(1 << 40)])
+@pytest.mark.parametrize("type_", [tarfile.REGTYPE, tarfile.DIRTYPE, tarfile.GNUTYPE_LONGNAME])
+def test_a_negative_size_neither_hangs_nor_reads_all(tmp_path: Path, size: int, type_: bytes) -> None:
+    member = tarfile.TarInfo("a.txt")
+    member.size, member.type = size, type_
+    (tmp_path / "a.tar").write_bytes(member.tobuf(tarfile.GNU_FORMAT) + bytes(10_240))
+    with pytest.raises(DataError, match="truncated or damaged"):
+        extract(tmp_path / "a.tar", tmp_path / "new")
+
+
+def test_members_of_every_size_come_out_of_each_kind(tmp_path: Path) -> None:
+    draw = random.Random(0)
+    content = {f"{size}.bin": draw.randbytes(size) for size in (0, 1, 511, 512, 16_384, 16_385, 65_536, 200_000)}
+    with zipfile.ZipFile(tmp_path / "zip", "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, data in content.items():
+            packed.writestr(name, data)
+    with tarfile.open(tmp_path / "tar", "w:gz") as tar:
+        for name, data in content.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            tar.addfile(member, io.BytesIO(data))
+    for kind in ("zip", "tar"):
+        extract(tmp_path / kind, tmp_path / f"all of {kind}")
+        assert tree(tmp_path / f"all of {kind}") == content
 
 
 @pytest.mark.parametrize("kind", KINDS)
