@@ -7,8 +7,8 @@ MEMBERS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/*/pyproject.toml))
 # Programs that agents share lie beside their own in the sandbox.
 SHARED_WORK := $(CURDIR)/plugins/libraries/agents/mle_lib_agents/work
 
-# What the short lane leaves out: it needs an engine, a cluster, the network or a browser, or takes long.
-LONG := docker or kubernetes or slurm or network or browser or slow
+# What the short lane leaves out: it needs an engine, a cluster, the network, a browser or Wine, or takes long.
+LONG := docker or kubernetes or slurm or network or browser or wine or slow
 PYTEST := .venv/bin/pytest --dist loadgroup
 unexport PYTHONDONTWRITEBYTECODE  # where it is set, each of thousands of processes would compile all that it imports
 SEEDS ?= 1
@@ -26,7 +26,7 @@ NPM_iframe-worker := iframe-worker@1.0.4
 FILE_iframe-worker := shim/index.js
 SHA256_iframe-worker := e8e412dbcfea9b7e31b5ffa288d7b6035915e714c542f4176a0cdbe262fc9609
 
-.PHONY: docs demo test test-short test-all test-rest test-kubernetes types env lock generate packages release-check clean
+.PHONY: docs demo test test-short test-all test-rest test-kubernetes types env lock wheels generate packages release-check clean
 
 demo: env  ## the whole thing, on practice data and synthetic data
 	@MLECORE_VM_STATE=$(CURDIR)/.demo/vm UV_CACHE_DIR="$${UV_CACHE_DIR:-$$($(UV) cache dir)}" XDG_CACHE_HOME=$(CURDIR)/.demo/cache \
@@ -53,8 +53,9 @@ test-rest: env  ## what `make test` leaves out, except for Kubernetes: engines, 
 test-kubernetes: env  ## those that need a cluster; skipped where there is none
 	$(PYTEST) -n 2 -o cache_dir=.pytest_cache/kubernetes -m kubernetes plugins/backends/kubernetes
 
-types: env  ## mypy: the core and all plugins at once, then each program that an agent runs in a sandbox, in its folder
+types: env  ## mypy: the core and all plugins at once, the core as on Windows, then each program that an agent runs in a sandbox, in its folder
 	.venv/bin/mypy
+	.venv/bin/mypy --platform win32 --disable-error-code import-untyped --cache-dir .mypy_cache/windows mlecore
 	@for folder in plugins/*/*/mle_*/work; do (cd $$folder && MYPYPATH=$(SHARED_WORK) $(CURDIR)/.venv/bin/mypy --explicit-package-bases \
 	  --config-file $(CURDIR)/pyproject.toml --cache-dir $(CURDIR)/.mypy_cache/work .) || exit 1; done
 
@@ -80,6 +81,12 @@ lock: $(UV)  ## after a dependency changed
 	$(UV) export -q --all-packages --all-extras --no-emit-workspace -o requirements.lock
 	$(UV) export -q --only-group docs --no-emit-workspace -o requirements-docs.lock
 	$(UV) export -q --only-group release --no-emit-workspace -o requirements-release.lock
+
+wheels: $(UV)  ## does every locked dependency have a wheel for each system and Python of docs/platforms.md? needs an index
+	@for system in x86_64-manylinux_2_28 aarch64-manylinux_2_28 aarch64-apple-darwin x86_64-pc-windows-msvc; do \
+	  for python in 3.11 3.12 3.13 3.14; do echo "$$system, Python $$python"; \
+	    $(UV) pip install -q --dry-run --python-platform $$system --python-version $$python --only-binary :all: --no-deps \
+	      --require-hashes --target .tools/wheels -r requirements.lock || exit 1; done; done
 
 generate: env  ## after a fact changed that is repeated elsewhere, or a package was added
 	.venv/bin/python scripts/generate.py

@@ -76,4 +76,4 @@ class Competition(competitions.Competition):
 def competition(id: str, edition: str = "v1") -> Competition:
     """The installed competition of this id. Raises UsageError if it is not installed, with what to install."""
     found = competitions.competition(id, edition)
-    return Competition(found.facts, found.plugin, found.edition)
+    return Competition(found.plugin, found.edition)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore import validation
 from mlecore.errors import DataError, UsageError
-from mlecore.facts import Facts, read_facts
 from mlecore.registry.discovery import find, plugins
 from mlecore.registry.plugin import Plugin
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from mlecore.facts import Facts
     from mlecore.registry.loading import Loaded
     from mlecore.submissions.format import Format
 
@@ -21,24 +22,34 @@ if TYPE_CHECKING:
 class Competition:
     """One competition in one edition. Its plugin is imported when a method first needs it; ``facts`` never does."""
 
-    def __init__(self, facts: Facts, plugin: Plugin, edition: str = "v1") -> None:
-        self.facts = facts.in_edition(edition)
+    def __init__(self, plugin: Plugin, edition: str = "v1", facts: Facts | None = None) -> None:
+        """``facts``: of v1; default: those in the plugin's folder, which are read when they are first needed."""
         self.plugin = plugin
         self.edition = edition
+        if facts is not None:
+            self.facts = facts.in_edition(edition)
 
     def __repr__(self) -> str:
-        return f"<Competition {self.facts.id} {self.edition}, {self.plugin.distribution} {self.plugin.version}>"
+        return f"<Competition {self.id} {self.edition}, {self.plugin.distribution} {self.plugin.version}>"
 
     @property
     def id(self) -> str:
-        return self.facts.id
+        return self.plugin.name
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What its competition.toml says, in its edition."""
+        from mlecore.facts import read_facts
+
+        assert self.plugin.origin is not None
+        return read_facts(self.plugin.origin.parent).in_edition(self.edition)
 
     @property
     def loaded(self) -> Loaded:
         """Its plugin, imported."""
         from mlecore.registry.loading import load
 
-        return load("competition", self.facts.id, self.edition)
+        return load("competition", self.id, self.edition, self.plugin)
 
     @property
     def format(self) -> Format:
@@ -111,17 +122,15 @@ def competition(id: str, edition: str = "v1") -> Competition:
         from mlecore.registry.loading import load
 
         plugin = load("competition", id).plugin  # raises, with the reason
-    return _competition(plugin, edition)
-
-
-def _competition(plugin: Plugin, edition: str = "v1") -> Competition:
-    assert plugin.origin is not None
-    return Competition(read_facts(plugin.origin.parent), plugin, edition)
+    found = Competition(plugin, edition)
+    if edition not in plugin.editions:
+        _ = found.facts  # raises, with the editions that there are
+    return found
 
 
 def installed() -> list[Competition]:
     """Every competition that works, by id; imports none of them."""
-    return [_competition(plugin) for plugin in plugins("competition") if plugin.state == "ok"]
+    return [Competition(plugin) for plugin in working()]
 
 
 SPLITS = ("low", "medium", "high", "dev")
@@ -129,7 +138,13 @@ SPLITS = ("low", "medium", "high", "dev")
 
 def of_split(split: str) -> list[Competition]:
     """The installed competitions of a split; "lite" is another name for "low"."""
+    return [Competition(plugin) for plugin in working(split)]
+
+
+def working(split: str | None = None) -> list[Plugin]:
+    """The plugins of all competitions that work, or of those of a split, with a summary of their facts; by id."""
     split = "low" if split == "lite" else split
-    if split not in SPLITS:
+    if split not in (None, *SPLITS):
         raise UsageError(f"unknown split {split!r}; available: lite, {', '.join(SPLITS)}")
-    return [c for c in installed() if c.facts.split == split]
+    found = [plugin for plugin in plugins("competition") if plugin.state == "ok"]
+    return [plugin for plugin in found if split is None or (plugin.competition and plugin.competition.split == split)]

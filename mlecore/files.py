@@ -8,23 +8,24 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import stat
-import subprocess
-import tempfile
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from mlecore.child_environment import child_environment
 from mlecore.errors import DataError
 
 Fault = Callable[[str, Path], None]
 
 _fault: Fault | None = None
 _NOT_WAITING = sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY"))
+_NO_FOLLOW: int = getattr(os, "O_NOFOLLOW", 0)
 _FOLDER = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_DIRECTORY", "O_CLOEXEC"))
+_SYNC = os.O_RDWR if sys.platform == "win32" else os.O_RDONLY  # Windows only writes out what it may write to
+WRITABLE = 0 if sys.platform == "win32" else 0o222
+"""Permissions that raw files lose, so that nothing changes them. Windows neither replaces nor removes such files."""
 _SCRATCH = "mlecore-scratch-"
 _ABANDONED = 24 * 3600.0  # seconds, if the disk has no locks that show who is at work
 SURELY_HELD = 10.0  # seconds after which the process that made a folder surely holds it
@@ -112,6 +113,8 @@ def _link(path: Path, target: Path) -> None:
     except OSError as error:
         if not _no_links(error):
             raise
+        import shutil
+
         shutil.copyfile(path, temporary)
     temporary.replace(target)
     temporary.unlink(missing_ok=True)  # renaming a link over another one of the same file does nothing at all
@@ -232,9 +235,17 @@ def remove(path: Path) -> None:
     if not stat.S_ISDIR(mode):
         path.unlink(missing_ok=True)
         return
+    import shutil
+
     try:
         shutil.rmtree(path)
     except (OSError, RecursionError):  # these two cannot handle closed folders or depth
+        if sys.platform == "win32":
+            raise
+        import subprocess
+
+        from mlecore.child_environment import child_environment
+
         subprocess.run(["chmod", "-R", "u+rwX", "--", path], env=child_environment(), capture_output=True, check=False)
         done = subprocess.run(
             ["rm", "-rf", "--", path], env=child_environment(), capture_output=True, errors="replace", check=False
@@ -246,6 +257,8 @@ def remove(path: Path) -> None:
 @contextmanager
 def scratch() -> Iterator[Path]:
     """A temporary folder. Those that killed processes left are removed."""
+    import tempfile
+
     for left in abandoned_scratch():
         with suppress(OSError):
             remove(left)
@@ -255,15 +268,20 @@ def scratch() -> Iterator[Path]:
 
 def abandoned_scratch() -> Iterator[Path]:
     """Temporary folders of this user's processes that were killed."""
+    import tempfile
+
     for path in sorted(Path(tempfile.gettempdir()).glob(f"{_SCRATCH}*")):
         with suppress(OSError):  # another user's, or gone meanwhile
-            if path.lstat().st_uid == os.getuid() and abandoned(path):
+            if path.lstat().st_uid == getattr(os, "getuid", int)() and abandoned(path):  # 0 on Windows
                 yield path
 
 
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
     """Hold a folder while it is worked on, so that it is not ``abandoned``; the kernel frees it after a kill."""
+    if sys.platform == "win32":  # it opens no folders
+        yield
+        return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         _lock(descriptor)
@@ -275,6 +293,8 @@ def held(folder: Path) -> Iterator[None]:
 def abandoned(folder: Path) -> bool:
     """Has the process died that held this folder? Raises OSError if it cannot be opened."""
     age = time.time() - folder.stat().st_mtime
+    if sys.platform == "win32":
+        return age > _ABANDONED
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         locked = _lock(descriptor)
@@ -287,13 +307,15 @@ def abandoned(folder: Path) -> bool:
 
 def _lock(descriptor: int) -> bool:
     """False if a disk has no locks. Raises BlockingIOError if somebody else has it."""
+    if sys.platform == "win32":
+        return False
     try:
         import fcntl
 
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise
-    except (ImportError, OSError):
+    except OSError:
         return False
     return True
 
@@ -314,14 +336,14 @@ def sync_tree(folder: Path) -> None:
     _before("sync tree", folder)
     paths: list[Path] = []
     for where, _, names in os.walk(folder):
-        if len(paths) + len(names) > _MANY:
+        if len(paths) + len(names) > _MANY and sys.platform != "win32":
             os.sync()
             return
         paths.append(Path(where))
         paths.extend(Path(where, name) for name in names)
     for path in reversed(paths):
         try:
-            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+            descriptor = os.open(path, _SYNC | _NO_FOLLOW)
         except PermissionError:
             continue
         try:
@@ -332,6 +354,8 @@ def sync_tree(folder: Path) -> None:
 
 def copy(source: Path, target: Path) -> None:
     """Copy content from a stream to a file that the caller named, atomically; a link is followed."""
+    import shutil
+
     new = temporary(target)
     _before("write", new)
     _clear(new)
@@ -402,14 +426,14 @@ def _open_unlinked(top: Path, parts: tuple[str, ...], flags: int) -> int:
         if any(part.is_symlink() for part in (path, *path.parents[: len(parts) - 1])):
             raise DataError("it is a symbolic link, or its path leads through one")
         return os.open(path, flags, 0o644)
-    at, part = None, str(top / parts[0])  # O_NOFOLLOW is about the last name of a path
+    at, part = None, os.path.join(top, parts[0])  # noqa: PTH118 - faster.  O_NOFOLLOW is about the last name of a path
     try:
         for name in parts[1:]:
-            inner = os.open(part, _FOLDER | os.O_NOFOLLOW, dir_fd=at)
+            inner = os.open(part, _FOLDER | _NO_FOLLOW, dir_fd=at)
             if at is not None:
                 os.close(at)
             at, part = inner, name
-        return os.open(part, flags | os.O_NOFOLLOW, 0o644, dir_fd=at)
+        return os.open(part, flags | _NO_FOLLOW, 0o644, dir_fd=at)
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENOTDIR) and _is_link(part, at):
             raise DataError("it is a symbolic link, or its path leads through one") from None

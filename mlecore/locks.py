@@ -10,8 +10,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import secrets
-import socket
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -49,6 +47,9 @@ class Lock:
         self.marker = _marker(path)
         self._fix = fix
         self._say = say
+        import secrets
+        import socket
+
         self._me = {
             "host": socket.gethostname(),
             "pid": os.getpid(),
@@ -142,7 +143,7 @@ class Lock:
         try:
             descriptor = files.open_regular(path, below=path.parent, flags=os.O_WRONLY | os.O_CREAT)
             try:
-                os.pwrite(descriptor, json.dumps(self._me | values).encode().ljust(_PADDED), 0)
+                os.write(descriptor, json.dumps(self._me | values).encode().ljust(_PADDED))
             finally:
                 os.close(descriptor)
         except OSError:

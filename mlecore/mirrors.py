@@ -35,7 +35,7 @@ def npm_variables(given: Mapping[str, str]) -> tuple[str, ...]:
     """The variables that the .npmrc refers to as ``${NAME}``, such as the one with the token of a registry."""
     file = next((given[name] for name in NPMRC if given.get(name)), None)
     try:
-        return tuple(re.findall(r"\$\{(\w+)\}", Path(file).read_text())) if file else ()
+        return tuple(re.findall(r"\$\{(\w+)\}", Path(file).read_text(encoding="utf-8"))) if file else ()
     except (OSError, ValueError):
         return ()
 

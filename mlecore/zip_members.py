@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import zipfile
 import zlib
@@ -112,9 +113,9 @@ class Members:
             yield data
 
     def _read(self, size: int, offset: int) -> bytes:
-        if hasattr(os, "pread"):
+        if sys.platform != "win32":
             return os.pread(self._descriptor, size, offset)
-        with self._turn:  # Windows
+        with self._turn:  # it has no pread
             os.lseek(self._descriptor, offset, os.SEEK_SET)
             return os.read(self._descriptor, size)
 

@@ -6,6 +6,8 @@ import gc
 import importlib
 import os
 import sys
+from contextlib import suppress
+from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -29,6 +31,9 @@ _COMMANDS = {
     "doctor": "Check this machine's setup.",
     "completion": "Print the completion script for your shell.",
 }
+
+
+_NARROWEST, _WIDEST = 50, 100  # columns of help texts
 
 
 class _Commands(click.Group):
@@ -66,8 +71,20 @@ class _Commands(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(list({**_COMMANDS, **provided, **_COMMANDS}.items()))
 
+    def main(self, *arguments: Any, **extra: Any) -> Any:
+        """With UTF-8 also in files and pipes, where Windows has a code page that lacks many characters."""
+        if sys.platform == "win32":
+            for stream in (sys.stdout, sys.stderr):
+                if isinstance(stream, TextIOWrapper):
+                    stream.reconfigure(encoding="utf-8")
+        return super().main(*arguments, **extra)
+
     def make_context(self, *arguments: Any, **extra: Any) -> click.Context:
-        """Without colours where NO_COLOR asks for that (no-color.org): click itself looks at the terminal only."""
+        """Without colours where NO_COLOR asks for that (no-color.org): click itself looks at the terminal only.
+
+        With the width of help texts: click imports shutil to find it, a quarter of what `--help` takes beside click.
+        """
+        extra["terminal_width"] = max(_NARROWEST, min(_columns(), _WIDEST) - 2)
         if os.environ.get("NO_COLOR"):
             extra["color"] = False
         return super().make_context(*arguments, **extra)
@@ -82,6 +99,17 @@ class _Commands(click.Group):
         except MlecoreError as error:
             click.echo(printable(f"Error: {error}", lines=True), err=True)
             ctx.exit(error.exit_code)
+
+
+def _columns() -> int:
+    """Of the terminal."""
+    with suppress(ValueError):
+        if (given := int(os.environ.get("COLUMNS", 0))) > 0:
+            return given
+    try:
+        return os.get_terminal_size().columns or 80
+    except (OSError, ValueError):  # standard output is no terminal, or is closed
+        return 80
 
 
 def _brought(point: Point) -> click.Command:
@@ -102,7 +130,7 @@ def _brought(point: Point) -> click.Command:
     )
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="mlecore")
 def main() -> None:
     """Measure how well AI agents do machine-learning engineering.

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Literal
 
 from attrs import evolve, frozen
 
+from mlecore.controller.systems import require_backends
 from mlecore.data.layout import DataDirs
-from mlecore.errors import MlecoreError
+from mlecore.errors import MlecoreError, UsageError
 from mlecore.units import counted, show_size
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def _python() -> Iterator[Finding]:
 def _plugins() -> Iterator[Finding]:
     from mlecore.registry.discovery import DISABLE, KINDS, disabled_in_vain, plugins
 
-    found = plugins()
+    found = plugins(afresh=True)
     numbers = Counter(plugin.kind for plugin in found)
     counts = ", ".join(f"{numbers[kind]} {kind}{'s' * (numbers[kind] > 1)}" for kind in KINDS if numbers[kind])
     yield Finding(area="plugins", state="ok", what=f"installed: {counts or 'none'}")
@@ -212,6 +213,11 @@ def _closely(name: str, options: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def _backends() -> Iterator[Finding]:
+    try:
+        require_backends()
+    except UsageError as error:
+        yield Finding(area="backends", state="not set up", what=error.message, fix=error.fix)
+        return
     from mlecore.registry.discovery import plugins
 
     names = [plugin.name for plugin in plugins("backend") if plugin.state == "ok"]

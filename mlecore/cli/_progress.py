@@ -7,13 +7,15 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from mlecore.data.many import Outcome
 from mlecore.errors import MlecoreError
 from mlecore.units import show_size
+
+if TYPE_CHECKING:
+    from mlecore.data.many import Outcome
 
 _EVERY = 30.0  # seconds between two lines of a log about the same step
 

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import json
-import shutil
 import sys
-import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -97,6 +94,8 @@ def echo(text: str, *, err: bool = False) -> None:
 
 def print_json(value: object) -> None:
     """To standard output, indented."""
+    import json
+
     click.echo(json.dumps(value, indent=2, default=str))
 
 
@@ -108,6 +107,8 @@ def print_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
 def terminal_width() -> int | None:
     """Columns of the terminal that standard output is; None: it is none."""
+    import shutil
+
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
@@ -135,4 +136,6 @@ def table_lines(header: Sequence[str], rows: Iterable[Sequence[str]], width: int
 def _folded(cell: str, width: int) -> list[str]:
     if len(cell) <= width:
         return [cell]
+    import textwrap
+
     return textwrap.wrap(cell, width, break_on_hyphens=False) or [""]

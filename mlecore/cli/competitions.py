@@ -12,8 +12,8 @@ from mlecore.cli._shared import data_option, edition_option, json_option, print_
 from mlecore.units import show_size
 
 if TYPE_CHECKING:
-    from mlecore.competitions import Competition
     from mlecore.data.layout import DataDirs
+    from mlecore.registry.plugin import Plugin
 
 
 _MEDALS = {"same": "Medals as in v1.", "near": "Medals are only near those of v1.", "none": "No medals."}
@@ -33,12 +33,11 @@ def command(ctx: click.Context) -> None:
 @json_option
 def list_competitions(split: str | None = None, data: tuple[Path, ...] = (), as_json: bool = False) -> None:
     """List installed competitions, and which are prepared."""
-    from mlecore.competitions import installed, of_split
+    from mlecore.competitions import working
     from mlecore.data.layout import DataDirs
 
-    found = of_split(split) if split else installed()
     dirs = DataDirs.of(data)
-    rows = [_row(competition, dirs) for competition in found]
+    rows = [_row(plugin, dirs) for plugin in working(split)]
     if as_json:
         print_json(rows)
         return
@@ -62,14 +61,14 @@ def list_competitions(split: str | None = None, data: tuple[Path, ...] = (), as_
     )
 
 
-def _row(competition: Competition, dirs: DataDirs) -> dict[str, Any]:
-    facts = competition.facts
-    editions = ["v1", *facts.editions]
-    prepared = [edition for edition in editions if dirs.find(facts.id, edition)]
-    if dirs.find(facts.id, synthetic=True):
+def _row(plugin: Plugin, dirs: DataDirs) -> dict[str, Any]:
+    id, summary = plugin.name, plugin.competition
+    assert summary is not None
+    prepared = [edition for edition in plugin.editions if dirs.find(id, edition)]
+    if dirs.find(id, synthetic=True):
         prepared.append("synthetic data")
-    names = ("id", "title", "split", "modality", "task", "metric", "direction", "size_gb")
-    return {**{name: getattr(facts, name) for name in names}, "prepared": prepared}
+    names = ("title", "split", "modality", "task", "metric", "direction", "size_gb")
+    return {"id": id, **{name: getattr(summary, name) for name in names}, "prepared": prepared}
 
 
 @command.command("show")
@@ -98,7 +97,7 @@ def show(competition_id: str, edition: str, data: tuple[Path, ...], as_json: boo
     if as_json:
         from attrs import asdict
 
-        row = _row(target, dirs) | {
+        row = _row(target.plugin, dirs) | {
             "kaggle": facts.kaggle,
             "edition": edition,
             "editions": {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -107,6 +106,7 @@ def _grade_many(
     lines: list[Line], data: Sequence[Path], edition: str, synthetic: bool, output: Path | None, as_json: bool
 ) -> None:
     import os
+    from concurrent.futures import ThreadPoolExecutor
 
     from mlecore.grading.batch import totals
     from mlecore.grading.isolated import IsolatedGrader
@@ -198,6 +198,6 @@ def _write(path: Path | None, value: object) -> None:
     import json
 
     try:
-        path.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
+        path.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8", newline="\n")
     except OSError as error:
         raise GradingError(f"the report could not be written to {path}: {error}") from None

@@ -121,15 +121,15 @@ def _refuse_contradictions(
 
 
 def _choose(ids: tuple[str, ...], split: tuple[str, ...], everything: bool, edition: str) -> list[Competition]:
-    from mlecore.competitions import competition, installed, of_split
+    from mlecore.competitions import competition, working
 
     if not ids and not split and not everything:
         raise click.UsageError("name competitions, or give --split or --all")
     names = list(ids)
     for name in split:
-        names += [found.id for found in of_split(name)]
+        names += [plugin.name for plugin in working(name)]
     if everything:
-        names += [found.id for found in installed() if edition == "v1" or edition in found.facts.editions]
+        names += [plugin.name for plugin in working() if edition in plugin.editions]
     if not names:
         raise click.UsageError("no such competition is installed; `mlecore competitions` lists those that are")
     return [competition(name, edition) for name in dict.fromkeys(names)]

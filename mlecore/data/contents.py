@@ -11,6 +11,7 @@ from pathlib import Path
 
 from mlecore.archives import reading, refuse_zip_bomb, require_zip
 from mlecore.errors import DataError
+from mlecore.file_names import ELSEWHERE, can_be_held
 
 Member = tuple[zipfile.ZipInfo, str]  # and its path below the folder that it is unpacked to
 
@@ -79,7 +80,9 @@ def _folders(paths: Iterable[str]) -> set[str]:
 
 def _safe(archive: Path, name: str) -> str:
     parts = [part for part in name.split("/") if part not in ("", ".")]
-    foreign = os.name == "nt" and ("\\" in name or ":" in name)
-    if not parts or name.startswith("/") or ".." in parts or foreign:
+    if not parts or name.startswith("/") or ".." in parts:
         raise DataError(f"{archive}: the member {name!r} leads out of the folder; nothing was unpacked")
-    return "/".join(parts)
+    path = "/".join(parts)
+    if not can_be_held(path):
+        raise DataError(f"{archive}: Windows cannot hold a file named {name!r}; nothing was unpacked", fix=ELSEWHERE)
+    return path

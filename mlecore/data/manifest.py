@@ -6,12 +6,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
@@ -146,6 +144,8 @@ def walk(root: Path) -> Iterator[tuple[str, os.stat_result]]:
 
 def hash_files(root: Path, sizes: Mapping[str, int], progress: Progress | None = None) -> list[Entry]:
     """Entries of these files, hashed on all cores; memory does not grow with their sizes."""
+    from concurrent.futures import ThreadPoolExecutor
+
     total, done = sum(sizes.values()), 0
     entries: list[Entry] = []
 
@@ -246,6 +246,8 @@ def batched(items: Iterable[T], size: int) -> Iterator[list[T]]:
 
 def sha256(path: str) -> str:
     """Of a file, in hex. Raises DataError."""
+    import hashlib
+
     digest = hashlib.sha256()
     try:
         with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - a third of the time of Path and file_digest
@@ -257,6 +259,8 @@ def sha256(path: str) -> str:
 
 
 def _summary(entries: list[Entry], part: str) -> Part:
+    import hashlib
+
     mine = [entry for entry in entries if entry.path.startswith(part + "/")]
     digest = hashlib.sha256()
     for entry in mine:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import signal
 import tempfile
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -16,8 +14,7 @@ from attrs import asdict, evolve, frozen
 
 from mlecore.child_environment import PROXIES
 from mlecore.data.layout import DataDirs
-from mlecore.data.lock import lock
-from mlecore.data.preparing import Preparation
+from mlecore.data.prepared import Preparation
 from mlecore.data.sources import Kaggle, Source, Synthetic, usual
 from mlecore.errors import MlecoreError, PluginError
 from mlecore.workers import Worker, WorkerCrash, WorkerFailure
@@ -79,6 +76,10 @@ def prepare_many(wanted: Sequence[Wanted], dirs: DataDirs, observer: Observer) -
         observer.finished(outcome)
         return outcome
 
+    if len(wanted) == 1:
+        return [one(wanted[0])]
+    from concurrent.futures import ThreadPoolExecutor
+
     pool = ThreadPoolExecutor(max(1, min(len(wanted), 64)), thread_name_prefix="prepare")
     try:
         outcomes = list(pool.map(one, wanted))
@@ -98,6 +99,7 @@ def _needs_kaggle(item: Wanted, dirs: DataDirs) -> bool:
 
 def _download(item: Wanted, dirs: DataDirs, observer: Observer) -> tuple[str, ...]:
     from mlecore.data.kaggle.download import download
+    from mlecore.data.lock import lock
 
     competition = item.competition
     with lock(dirs.folder(competition.id), f"downloading {competition.id}", _waiting(competition.id, observer)):
@@ -124,7 +126,7 @@ def _in_process(item: Wanted, dirs: DataDirs, observer: Observer) -> Preparation
     """Run mlecore.data.worker for it."""
     competition, source = item.competition, item.source or usual(item.competition)
     request = {
-        "id": competition.id,
+        "plugin": competition.plugin.to_json(),
         "edition": competition.edition,
         "dirs": [str(folder) for folder in dirs.dirs],
         "source": [source.name, asdict(source, value_serializer=_plain)],
@@ -157,7 +159,7 @@ def _plain(_: object, __: object, value: object) -> object:
 
 
 def _failed(competition: str, failure: WorkerFailure, stderr: str) -> str:
-    if isinstance(failure, WorkerCrash) and failure.status == -signal.SIGKILL:
+    if isinstance(failure, WorkerCrash) and failure.status == -9:  # SIGKILL
         return f"preparing {competition} was killed, most likely because the memory ran out"
     last = "\n  ".join(stderr.strip().splitlines()[-5:])
     return f"preparing {competition} {failure}" + (f":\n  {last}" if last else "")

@@ -112,6 +112,24 @@ class Prepared:
         )
 
 
+@frozen(kw_only=True)
+class Preparation:
+    """What prepare() did. ``notes`` are for the user: not errors, but worth knowing."""
+
+    prepared: Prepared
+    done: bool  # False: it was prepared already
+    notes: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """For another process on this machine."""
+        return {"prepared": self.prepared.to_json(), "done": self.done, "notes": self.notes}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Preparation:
+        """The inverse of ``to_json``."""
+        return cls(prepared=Prepared.from_json(values["prepared"]), done=values["done"], notes=tuple(values["notes"]))
+
+
 def stamp(root: Path) -> tuple[int, int]:
     """Changes when files appear in or vanish from ``public/`` or ``private/`` themselves."""
     return (root / "public").stat().st_mtime_ns, (root / "private").stat().st_mtime_ns

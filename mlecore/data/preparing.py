@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from attrs import frozen
+from typing import TYPE_CHECKING
 
 from mlecore import files
 from mlecore.data import disk_space, manifest
 from mlecore.data.layout import DataDirs
 from mlecore.data.lock import lock
 from mlecore.data.opening import adopt
-from mlecore.data.prepared import Prepared
+from mlecore.data.prepared import Preparation
 from mlecore.data.raw import Raw, drop_raw, get_raw, sweep
 from mlecore.data.same_files import share_files
 from mlecore.data.scatter import scatter_links
@@ -26,24 +24,6 @@ if TYPE_CHECKING:
     from mlecore.backends import Progress
     from mlecore.competitions import Competition
     from mlecore.facts import Facts
-
-
-@frozen(kw_only=True)
-class Preparation:
-    """What prepare() did. ``notes`` are for the user: not errors, but worth knowing."""
-
-    prepared: Prepared
-    done: bool  # False: it was prepared already
-    notes: tuple[str, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """For another process on this machine."""
-        return {"prepared": self.prepared.to_json(), "done": self.done, "notes": self.notes}
-
-    @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> Preparation:
-        """The inverse of ``to_json``."""
-        return cls(prepared=Prepared.from_json(values["prepared"]), done=values["done"], notes=tuple(values["notes"]))
 
 
 def prepare(

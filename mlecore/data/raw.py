@@ -6,7 +6,6 @@ import json
 import os
 import stat
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,11 +13,8 @@ from attrs import evolve, frozen
 
 from mlecore import files
 from mlecore.data.estimate import LARGE, estimate
-from mlecore.data.http import add_sources, archive_md5
 from mlecore.data.layout import DataDirs
-from mlecore.data.nested import refuse_nested_bombs
 from mlecore.data.sources import Archive, Fetch, Kaggle, RawFolder, Source, Synthetic
-from mlecore.data.unpack import unpack
 from mlecore.errors import DataError, UsageError
 
 if TYPE_CHECKING:
@@ -117,6 +113,12 @@ def _unpacked(competition: Competition, folder: Path, archive: Path, verify: boo
     ``raw.json`` says what ``raw/`` holds. It is written just before the folder gets its name, so that a folder with it
     is complete, and one without it is not ours.
     """
+    from concurrent.futures import ThreadPoolExecutor
+
+    from mlecore.data.http import add_sources, archive_md5
+    from mlecore.data.nested import refuse_nested_bombs
+    from mlecore.data.unpack import unpack
+
     raw, marker = folder / "raw", folder / "raw.json"
     partial = files.partial(raw)
     expected = competition.facts.md5.get("zip")
@@ -159,15 +161,15 @@ def _freeze(root: Path, writable: Iterable[str] | None = None) -> None:
     for folder, _, names in os.walk(root, topdown=False):
         for path in (f"{folder}/{name}" for name in names if writable is None):
             _freeze_file(path)
-        Path(folder).chmod(0o555)
+        Path(folder).chmod(0o777 & ~files.WRITABLE)
     for name in writable or ():
         _freeze_file(f"{root}/{name}")
-    root.chmod(0o500)
+    root.chmod(0o700 & ~files.WRITABLE)
 
 
 def _freeze_file(path: str) -> None:
-    if (mode := os.stat(path).st_mode) & 0o222:  # noqa: PTH116 - a third of the time of Path
-        os.chmod(path, mode & ~0o222)  # noqa: PTH101
+    if (mode := os.stat(path).st_mode) & files.WRITABLE:  # noqa: PTH116 - a third of the time of Path
+        os.chmod(path, mode & ~files.WRITABLE)  # noqa: PTH101
 
 
 def _marked(raw: Path, marker: Path) -> str | None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _PORTION = 4 << 20  # bytes of members for one thread at a time
 _WRITE = os.O_WRONLY | getattr(os, "O_BINARY", 0)
-_BY_DESCRIPTOR = os.utime in os.supports_fd and os.chmod in os.supports_fd
+_BY_DESCRIPTOR = os.utime in os.supports_fd
 
 
 def unpack(archive: Path, into: Path, progress: Progress | None = None) -> HashCache:
@@ -83,12 +83,12 @@ class _Unpacking:
         new = f"{self._nest}/new"
         if is_small(member[0]):
             data = self._members.content(info)
-            out = os.open(new, _WRITE | os.O_CREAT | os.O_EXCL, 0o444)
+            out = os.open(new, _WRITE | os.O_CREAT | os.O_EXCL, 0o666 & ~files.WRITABLE)
             try:
                 files.write_all(out, data)
-                self._finish(out, new, hashlib.sha256(data).digest())
+                self._finish(out, hashlib.sha256(data).digest())
             finally:
-                os.close(out)
+                _close(out, new)
             self._count(len(data))
         else:
             os.close(os.open(new, _WRITE | os.O_CREAT | os.O_EXCL, 0o666))
@@ -104,17 +104,17 @@ class _Unpacking:
                 digest.update(data)
                 files.write_all(out, data)
                 self._count(len(data))
-            self._finish(out, path, digest.digest())
+            self._finish(out, digest.digest())
         finally:
-            os.close(out)
+            _close(out, path)
 
-    def _finish(self, out: int, path: str, digest: bytes) -> None:
+    def _finish(self, out: int, digest: bytes) -> None:
         """The last changes of a file."""
-        file = out if _BY_DESCRIPTOR else path
-        os.utime(file, (WHEN, WHEN))
+        if _BY_DESCRIPTOR:
+            os.utime(out, (WHEN, WHEN))
         status = os.fstat(out)
-        if status.st_mode & 0o222:
-            os.chmod(file, stat.S_IMODE(status.st_mode) & ~0o222)  # noqa: PTH101 - Path takes no descriptor
+        if status.st_mode & files.WRITABLE:
+            os.chmod(out, stat.S_IMODE(status.st_mode) & ~files.WRITABLE)
         self.known.add(status, digest)
 
     def _move(self, new: str, path: str) -> None:
@@ -127,6 +127,12 @@ class _Unpacking:
             if error.errno in (errno.EISDIR, errno.EEXIST):  # Windows does not replace a file
                 raise _alike(archive, path) from None
             raise
+
+
+def _close(out: int, path: str) -> None:
+    os.close(out)
+    if not _BY_DESCRIPTOR:  # Windows, which sets the time of what was written when it is closed
+        os.utime(path, (WHEN, WHEN))
 
 
 def _on_all_cores(work: Callable[[Member], None], members: Iterable[Member]) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -14,6 +12,8 @@ if TYPE_CHECKING:
 
 def wrong_checksums(root: Path, facts: Facts) -> list[str]:
     """Each file whose MD5 is not the published one, with both values; those that only inform are left out."""
+    from concurrent.futures import ThreadPoolExecutor
+
     wanted = {path: md5 for path, md5 in facts.md5.items() if path != "zip" and path not in facts.md5_informs}
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         found = dict(zip(wanted, pool.map(lambda path: _md5(root / path), wanted), strict=True))
@@ -35,6 +35,8 @@ def wrong_counts(root: Path, facts: Facts) -> list[str]:
 
 
 def _md5(path: Path) -> str | None:
+    import hashlib
+
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "md5").hexdigest()

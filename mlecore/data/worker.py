@@ -6,11 +6,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-from mlecore.competitions import competition
+from mlecore.competitions import Competition
 from mlecore.data.layout import DataDirs
 from mlecore.data.preparing import prepare
 from mlecore.data.sources import Archive, Fetch, Kaggle, RawFolder, Source, Synthetic
-from mlecore.workers import Say, serve
+from mlecore.registry.plugin import Plugin
+from mlecore.workers import Say, importing, serve
 
 _EVERY = 0.2  # seconds between two messages of progress
 
@@ -47,7 +48,7 @@ def _prepare(request: dict[str, Any], say: Say) -> dict[str, Any]:
     if isinstance(source, RawFolder | Archive):
         source = type(source)(Path(source.path))
     return prepare(
-        competition(request["id"], request["edition"]),
+        Competition(Plugin.from_json(request["plugin"]), request["edition"]),
         DataDirs(tuple(map(Path, request["dirs"]))),
         source,
         force=request["force"],
@@ -59,4 +60,7 @@ def _prepare(request: dict[str, Any], say: Say) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
+    with importing():
+        import pandas  # noqa: F401  (nearly every competition prepares with it)
+
     serve(_prepare)

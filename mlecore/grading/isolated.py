@@ -56,7 +56,7 @@ class IsolatedGrader:
         request = {
             "submission": None if submission is None else str(submission),
             "data": data.to_json(),
-            "plugin": None if plugin is None else plain(plugin),
+            "began_with": None if plugin is None else plain(plugin),
         }
         return Report.from_json(self._ask(target, "grading", request))
 
@@ -66,7 +66,7 @@ class IsolatedGrader:
         Raises InvalidSubmission for one that is not, and GradingError for what is not the submission's fault: a bug of
         the plugin, or going over the competition's limits of time and memory.
         """
-        request = {"submission": str(submission), "public": str(public), "plugin": None}
+        request = {"submission": str(submission), "public": str(public), "began_with": None}
         warnings: list[str] = self._ask(competition, "checking a submission to", request)
         return warnings
 
@@ -78,7 +78,7 @@ class IsolatedGrader:
         limits = target.facts.limits
         try:
             return worker.ask(
-                {"competition": target.id, "edition": target.edition, **request},
+                {"plugin": target.plugin.to_json(), "edition": target.edition, **request},
                 seconds=limits.seconds,
                 memory_gb=limits.memory_gb,
             )

@@ -6,20 +6,24 @@ import os
 from pathlib import Path
 from typing import Any
 
-from mlecore.competitions import competition
+from mlecore.competitions import Competition
 from mlecore.data.prepared import Prepared
 from mlecore.errors import GradingError
+from mlecore.registry.plugin import Plugin
 from mlecore.registry.provenance import PluginUse, plugin_use
-from mlecore.workers import Say, serve
+from mlecore.workers import Say, importing, serve
 
 
 def _import(request: dict[str, Any]) -> None:
-    """Import the plugin. What counts is the code that runs, not what was listed: another one must not grade."""
-    target = competition(request["competition"], request["edition"])
-    _ = target.loaded
-    if request["plugin"] is None:
+    """Import what grades, once for all forks. What counts is the code that runs, not what was listed: another plugin
+    must not grade."""
+    from mlecore.grading import report, scoring  # noqa: F401
+
+    target = _competition(request)
+    _ = target.loaded, target.facts
+    if request["began_with"] is None:
         return
-    began, here = PluginUse(**request["plugin"]), plugin_use(target.plugin)
+    began, here = PluginUse(**request["began_with"]), plugin_use(target.plugin)
     if not here.is_same_as(began):
         raise GradingError(
             f"another plugin of {target.id} is installed than its group began with: {here}, then {began}",
@@ -27,11 +31,15 @@ def _import(request: dict[str, Any]) -> None:
         )
 
 
+def _competition(request: dict[str, Any]) -> Competition:
+    return Competition(Plugin.from_json(request["plugin"]), request["edition"])
+
+
 def _work(request: dict[str, Any], say: Say) -> Any:
     from mlecore.grading import scoring
     from mlecore.grading.report import grade
 
-    target = competition(request["competition"], request["edition"])
+    target = _competition(request)
     submission = None if request["submission"] is None else Path(request["submission"])
     if "data" in request:
         return grade(target, submission, Prepared.from_json(request["data"])).to_json()
@@ -42,6 +50,7 @@ def _work(request: dict[str, Any], say: Say) -> Any:
 if __name__ == "__main__":
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads do not survive a fork
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    import pandas  # noqa: F401  (imported here so that forks have it)
+    with importing():
+        import pandas  # noqa: F401  (imported here so that forks have it)
 
     serve(_work, before_fork=_import)

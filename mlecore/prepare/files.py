@@ -11,7 +11,7 @@ from pathlib import Path
 
 from mlecore.errors import DataError
 from mlecore.files import write_all
-from mlecore.prepare.paths import safe_name
+from mlecore.prepare.paths import file_name, safe_name
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 # another device, too many links, not ours to link (protected_hardlinks), a file system without links
@@ -50,7 +50,7 @@ def link_files(source: Path, target: Path, names: Iterable[str] | Mapping[str, s
     renamed = names if isinstance(names, Mapping) else {name: name for name in names}
     folders: set[str] = set()
     for old, new in renamed.items():
-        path = f"{target}/{safe_name(new)}"  # a tenth of the time of Path
+        path = f"{target}/{file_name(new)}"  # a tenth of the time of Path
         folder = path.rpartition("/")[0]
         if folder not in folders:
             Path(folder).mkdir(parents=True, exist_ok=True)
@@ -112,7 +112,7 @@ class NewFiles:
 
     def write(self, name: str, content: Iterable[bytes]) -> None:
         """One file, from pieces. Raises DataError for a name that leads out of the folder, or one that exists."""
-        path = f"{self._into}/{safe_name(name)}"
+        path = f"{self._into}/{file_name(name)}"
         folder = path.rpartition("/")[0]
         if folder not in self._folders:
             Path(folder).mkdir(parents=True, exist_ok=True)

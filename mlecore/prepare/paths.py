@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from mlecore.errors import DataError
+from mlecore.file_names import ELSEWHERE, can_be_held
 
 # absolute, a drive, a part "..", a NUL, or nothing at all; a backslash counts as a slash, as it does on Windows
 _OUTSIDE = re.compile(r"[/\\]|[A-Za-z]:|(.*[/\\])?\.\.([/\\]|$)|.*\x00|$", re.DOTALL)
@@ -14,4 +15,11 @@ def safe_name(name: str) -> str:
     """``name`` itself, a relative path with ``/``; DataError if it could lead out of its folder."""
     if _OUTSIDE.match(name):
         raise DataError(f"{name!r} would be outside the folder that it belongs to")
+    return name
+
+
+def file_name(name: str) -> str:
+    """``safe_name`` of a file that is to lie on this disk; DataError also if Windows cannot hold it."""
+    if not can_be_held(safe_name(name)):
+        raise DataError(f"Windows cannot hold a file named {name!r}", fix=ELSEWHERE)
     return name

@@ -15,8 +15,11 @@ from functools import cache
 from typing import Any, NamedTuple
 
 GROUPS = {f"mlecore.{kind}s": kind for kind in ("competition", "agent", "backend", "detector", "extension", "command")}
+_SEPARATORS = re.compile(r"[-_.]+")
 _INFO = (".dist-info", ".egg-info")
 _LIMIT = 1 << 20  # bytes that are read of a file of metadata
+_HEAD = 1 << 12  # bytes that nearly always hold the head of a METADATA
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)  # a pipe is not waited for
 
 
 class Point(NamedTuple):
@@ -71,15 +74,15 @@ def commands() -> dict[str, Point]:
     return {point.name: point for point in points() if point.kind == "command"}
 
 
-def read(info: str, name: str) -> str:
-    """A file of a distribution's metadata; empty if there is none, or if it is not a file."""
+def read(info: str, name: str, limit: int = _LIMIT) -> str:
+    """The first bytes of a file of a distribution's metadata; empty if there is none, or if it is not a file."""
     try:
-        descriptor = os.open(f"{info}/{name}", os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # a pipe is not waited for
+        descriptor = os.open(f"{info}/{name}", _FLAGS)
     except OSError:
         return ""
     try:
         status = os.fstat(descriptor)
-        content = os.read(descriptor, min(status.st_size, _LIMIT)) if stat.S_ISREG(status.st_mode) else b""
+        content = os.read(descriptor, min(status.st_size, limit)) if stat.S_ISREG(status.st_mode) else b""
     except OSError:
         return ""
     finally:
@@ -90,7 +93,10 @@ def read(info: str, name: str) -> str:
 def headers(info: str) -> dict[str, list[str]]:
     """The head of a distribution's METADATA: name -> values."""
     found: dict[str, list[str]] = {}
-    for line in (read(info, "METADATA") or read(info, "PKG-INFO")).splitlines():
+    head = read(info, "METADATA", _HEAD)
+    if "\n\n" not in head:
+        head = read(info, "METADATA") or read(info, "PKG-INFO")
+    for line in head.splitlines():
         name, colon, value = line.partition(": ")
         if not colon:
             break
@@ -115,8 +121,7 @@ def _distributions() -> dict[str, str]:
     found: dict[str, str] = {}
     for place in dict.fromkeys(sys.path):
         try:
-            with os.scandir(place or ".") as entries:
-                names = sorted(entry.name for entry in entries if entry.name.endswith(_INFO))
+            names = sorted(name for name in os.listdir(place or ".") if name.endswith(_INFO))  # noqa: PTH208
         except OSError:  # missing, or a zip file, in which no plugin can be: they need files
             continue
         for name in names:
@@ -125,7 +130,7 @@ def _distributions() -> dict[str, str]:
 
 
 def _normal(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
+    return _SEPARATORS.sub("-", name).lower()
 
 
 def _parse(text: str, info: str) -> Iterator[Point]:

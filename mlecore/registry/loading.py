@@ -89,12 +89,12 @@ class _FirstCounts(pluggy.PluginManager):
 
 
 @cache
-def load(kind: str, name: str, edition: str = "v1") -> Loaded:
-    """Import and check one plugin; a competition in an edition.
+def load(kind: str, name: str, edition: str = "v1", plugin: Plugin | None = None) -> Loaded:
+    """Import and check one plugin; a competition in an edition. ``plugin``: the one of this name, if it is known.
 
     Raises UsageError for an unknown or disabled name, PluginError for a broken one.
     """
-    plugin = find(kind, name)
+    plugin = plugin or find(kind, name)
     if plugin is None:
         raise UsageError(f"there is no {kind} called {name!r}", fix=_hint(kind, name))
     if plugin.state == "disabled":

@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from attrs import frozen
+from attrs import asdict, frozen
 
 State = Literal["ok", "disabled", "shadowed", "incompatible", "broken"]
 """Whether a plugin can be used: as far as can be seen, it can; it is disabled by name; another distribution provides
 its name; it needs another version of mlecore; something is wrong with it."""
+
+
+@frozen(kw_only=True)
+class CompetitionSummary:
+    """What a listing shows of a competition: some of its facts, under the same names."""
+
+    title: str
+    modality: str
+    task: str
+    metric: str
+    direction: str
+    split: str | None
+    size_gb: float | None
+    editions: tuple[str, ...]  # other than v1
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> CompetitionSummary:
+        """The inverse of ``attrs.asdict``."""
+        return cls(**{**values, "editions": tuple(values["editions"])})
 
 
 @frozen(kw_only=True)
@@ -25,6 +45,28 @@ class Plugin:
     origin: Path | None  # the module's file
     state: State = "ok"
     reason: str = ""
+    competition: CompetitionSummary | None = None  # of a competition that works
+
+    @property
+    def editions(self) -> tuple[str, ...]:
+        """Of a competition, v1 first."""
+        return ("v1", *(self.competition.editions if self.competition else ()))
+
+    def to_json(self) -> dict[str, Any]:
+        """For another process on this machine."""
+        return {**asdict(self), "origin": None if self.origin is None else str(self.origin)}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Plugin:
+        """The inverse of ``to_json``."""
+        origin, summary = values["origin"], values["competition"]
+        return cls(
+            **{
+                **values,
+                "origin": None if origin is None else Path(origin),
+                "competition": None if summary is None else CompetitionSummary.from_json(summary),
+            }
+        )
 
     def __str__(self) -> str:
         """Such as "agent dummy (mle-agent-dummy 0.1.0, /.../__init__.py)"."""

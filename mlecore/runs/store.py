@@ -193,7 +193,8 @@ def read_summary(folder: Path) -> RunSummary:
         return read_record(folder)
     if summary.format != FORMAT or not summary.digests or not is_own(content, summary.digests.record):
         return read_record(folder)
-    return evolve(summary, folder=folder, altered=False)
+    object.__setattr__(summary, "folder", folder)  # it is nobody else's yet, and evolve takes as long as reading it
+    return summary
 
 
 @cache

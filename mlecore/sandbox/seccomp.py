@@ -15,6 +15,7 @@ from __future__ import annotations
 import errno
 import os
 import struct
+import sys
 from collections.abc import Iterable, Mapping
 from typing import Tuple  # noqa: UP035
 
@@ -143,6 +144,8 @@ def architectures() -> tuple[str, ...]:
 
 def here() -> bytes | None:
     """The filter for this machine; None if there is none, or its kernel takes none."""
+    if sys.platform != "linux":
+        return None
     machine = os.uname().machine
     known = machine in _AUDIT_ARCH and os.path.exists("/proc/sys/kernel/seccomp/actions_avail")  # noqa: PTH110
     return program(machine) if known else None

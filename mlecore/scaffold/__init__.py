@@ -90,7 +90,8 @@ def write(package: Names, into: Path) -> Path:
             parts = [package.module if part == "module" else part for part in template.relative_to(templates).parts]
             target = folder.joinpath(*parts).with_suffix("")
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(Template(template.read_text(encoding="utf-8")).substitute(values), encoding="utf-8")
+            text = Template(template.read_text(encoding="utf-8")).substitute(values)
+            target.write_text(text, encoding="utf-8", newline="\n")
     return folder
 
 

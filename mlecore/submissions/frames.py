@@ -33,7 +33,8 @@ def as_file(submission: Submission) -> Iterator[Path]:
     with scratch() as folder:
         path = folder / "submission.csv"
         if kind == "pandas.DataFrame":
-            submission.to_csv(path, index=any(name is not None for name in submission.index.names))  # type: ignore[union-attr]
+            named = any(name is not None for name in submission.index.names)  # type: ignore[union-attr]
+            submission.to_csv(path, index=named, lineterminator="\n")  # type: ignore[union-attr]
         elif kind == "polars.DataFrame":
             submission.write_csv(path)
         else:

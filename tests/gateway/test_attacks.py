@@ -71,7 +71,7 @@ CHAT: dict[str, dict[str, Any] | bytes] = {
     "text": b'"scripted"',
     "a depth of tools": b'{"model":"scripted","messages":[],"tools":' + b"[" * 5000 + b"]" * 5000 + b"}",
     "a depth of options": b'{"model":"scripted","stream":true,"messages":[],"stream_options":'
-    + b'{"a":' * 5000 + b"1" + b"}" * 5000 + b"}",
+    + b'{"a":' * 100_000 + b"1" + b"}" * 100_000 + b"}",
     "a depth of models": b'{"messages":[],"model":' + b"[" * 5000 + b"]" * 5000 + b"}",
     # Other models.
     "a model in a list": {"model": ["scripted", "other"]},

@@ -55,6 +55,16 @@ def certificates(address: str, tmp_path: Path) -> tuple[Path, Path]:
         builder = builder.serial_number(x509.random_serial_number())
         builder = builder.not_valid_before(now - timedelta(days=1)).not_valid_after(now + timedelta(days=1))
         builder = builder.add_extension(x509.BasicConstraints(ca=ca, path_length=None), critical=True)
+        # Python 3.13 demands these of a chain.
+        own, issuing = (x509.SubjectKeyIdentifier.from_public_key(each.public_key()) for each in (key, signer))
+        builder = builder.add_extension(own, critical=False)
+        authority = x509.AuthorityKeyIdentifier.from_issuer_subject_key_identifier(issuing)
+        builder = builder.add_extension(authority, critical=False)
+        usage = dict.fromkeys(
+            ("content_commitment", "key_encipherment", "data_encipherment", "key_agreement", "crl_sign"), False
+        )
+        usage |= {"digital_signature": not ca, "key_cert_sign": ca, "encipher_only": False, "decipher_only": False}
+        builder = builder.add_extension(x509.KeyUsage(**usage), critical=True)
         if not ca:
             where = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address(address))])
             builder = builder.add_extension(where, critical=False)

@@ -46,4 +46,4 @@ def make_raw(raw: Path, seed: int, size: float) -> None:
 
     (raw / "test").mkdir()
     (raw / "test" / "0009d135ece78d.json").write_text('{"cell_type": {"ddfd239c": "code"}, "source": {"ddfd239c": ""}}')
-    (raw / "sample_submission.csv").write_text("id,cell_order\n0009d135ece78d,ddfd239c\n")
+    (raw / "sample_submission.csv").write_text("id,cell_order\n0009d135ece78d,ddfd239c\n", newline="\n")

@@ -38,7 +38,7 @@ def make_raw(raw: Path, seed: int, size: float) -> None:
     table = pd.DataFrame({"fname": test, "labels": written, "usage": usage})
     table = table.assign(freesound_id=range(count), license="CC0")
     with ZipWriter(raw / f"{META}.zip") as archive:
-        archive.add(META_TABLE, table.to_csv(index=False).encode())
+        archive.add(META_TABLE, table.to_csv(index=False, lineterminator="\n").encode())
         archive.add(f"{META}/vocabulary.csv", "\n".join(CLASSES).encode())
     asked = sorted(table.loc[table["usage"] == "Private", "fname"])
     write_csv(pd.DataFrame({"fname": asked, **dict.fromkeys(CLASSES, 0)}), raw / "sample_submission.csv")

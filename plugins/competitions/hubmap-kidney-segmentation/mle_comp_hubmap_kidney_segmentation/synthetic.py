@@ -54,7 +54,9 @@ def make_raw(raw: Path, seed: int, size: float) -> None:
     table = pd.DataFrame({"id": ids[:15], "encoding": masks[:15]})
     write_csv(table, raw / "train.csv")
     write_csv(pd.DataFrame({"id": ids[15:], "predicted": ""}), raw / "sample_submission.csv")
-    _information(rows).iloc[rng.permutation(20)].to_csv(raw / "HuBMAP-20-dataset_information.csv", index=False)
+    _information(rows).iloc[rng.permutation(20)].to_csv(
+        raw / "HuBMAP-20-dataset_information.csv", index=False, lineterminator="\n"
+    )
 
 
 def _circle(x: int, y: int, radius: int) -> Outline:

@@ -19,11 +19,11 @@ def make_raw(raw: Path, seed: int, size: float) -> None:
 
     rng = RandomState(seed)
     count = max(1020, round(1040 * size))
-    with (raw / "simplified-nq-train.jsonl").open("w", encoding="utf-8") as file:
+    with (raw / "simplified-nq-train.jsonl").open("w", encoding="utf-8", newline="\n") as file:
         for number in range(count + 1 if count % CHUNK == 1 else count):
             file.write(json.dumps(_question(rng, number), ensure_ascii=number % 2 == 0) + "\n")
-    (raw / "simplified-nq-kaggle-test.jsonl").write_text("{}\n", encoding="utf-8")
-    (raw / "sample_submission.csv").write_text("example_id,PredictionString\n", encoding="utf-8")
+    (raw / "simplified-nq-kaggle-test.jsonl").write_text("{}\n", encoding="utf-8", newline="\n")
+    (raw / "sample_submission.csv").write_text("example_id,PredictionString\n", encoding="utf-8", newline="\n")
 
 
 def _question(rng: Any, number: int) -> dict[str, Any]:

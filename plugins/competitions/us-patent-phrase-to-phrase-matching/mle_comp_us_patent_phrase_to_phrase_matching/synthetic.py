@@ -31,6 +31,6 @@ def make_raw(raw: Path, seed: int, size: float) -> None:
     table = pd.DataFrame(rows, columns=["anchor", "target", "context", "score"])
     table.insert(0, "id", hex_ids(count, 16, seed=seed))
     table = table.iloc[rng.permutation(count)]
-    table.to_csv(raw / "train.csv", index=False)
-    table.head(4).drop(columns="score").to_csv(raw / "test.csv", index=False)
-    table.head(4)[["id"]].assign(score=0).to_csv(raw / "sample_submission.csv", index=False)
+    table.to_csv(raw / "train.csv", index=False, lineterminator="\n")
+    table.head(4).drop(columns="score").to_csv(raw / "test.csv", index=False, lineterminator="\n")
+    table.head(4)[["id"]].assign(score=0).to_csv(raw / "sample_submission.csv", index=False, lineterminator="\n")

@@ -147,6 +147,8 @@ def _value(raw: msgspec.Raw | None) -> Any:
         return None if raw is None else msgspec.json.decode(raw)
     except msgspec.MsgspecError as error:
         raise Refusal(400, f"the body cannot be read: {error}") from None
+    except RecursionError:  # Python 3.14 decodes deeper values in some threads than in others
+        raise Refusal(400, "the request is nested too deeply") from None
 
 
 def _models(fields: Mapping[str, msgspec.Raw]) -> list[str]:

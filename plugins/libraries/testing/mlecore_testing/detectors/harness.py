@@ -94,7 +94,7 @@ class DetectorBench:
             module="mle_comp_numbers",
             origin=package / "__init__.py",
         )
-        return Competition(facts, plugin)
+        return Competition(plugin, facts=facts)
 
     @cached_property
     def group(self) -> list[RunRecord]:
