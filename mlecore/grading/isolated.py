@@ -78,7 +78,7 @@ class IsolatedGrader:
         limits = target.facts.limits
         try:
             return worker.ask(
-                {"plugin": target.plugin.to_json(), "edition": target.edition, **request},
+                {"competition": target.id, "edition": target.edition, **request},
                 seconds=limits.seconds,
                 memory_gb=limits.memory_gb,
             )

@@ -6,10 +6,9 @@ import os
 from pathlib import Path
 from typing import Any
 
-from mlecore.competitions import Competition
+from mlecore.competitions import competition
 from mlecore.data.prepared import Prepared
 from mlecore.errors import GradingError
-from mlecore.registry.plugin import Plugin
 from mlecore.registry.provenance import PluginUse, plugin_use
 from mlecore.workers import Say, importing, serve
 
@@ -19,7 +18,7 @@ def _import(request: dict[str, Any]) -> None:
     must not grade."""
     from mlecore.grading import report, scoring  # noqa: F401
 
-    target = _competition(request)
+    target = competition(request["competition"], request["edition"])
     _ = target.loaded, target.facts
     if request["began_with"] is None:
         return
@@ -31,15 +30,11 @@ def _import(request: dict[str, Any]) -> None:
         )
 
 
-def _competition(request: dict[str, Any]) -> Competition:
-    return Competition(Plugin.from_json(request["plugin"]), request["edition"])
-
-
 def _work(request: dict[str, Any], say: Say) -> Any:
     from mlecore.grading import scoring
     from mlecore.grading.report import grade
 
-    target = _competition(request)
+    target = competition(request["competition"], request["edition"])
     submission = None if request["submission"] is None else Path(request["submission"])
     if "data" in request:
         return grade(target, submission, Prepared.from_json(request["data"])).to_json()
