@@ -116,9 +116,15 @@ def _text(values: Series, quoting: int) -> pl.Series | None:
     column = _strings(values.tolist())
     if column is None:
         column = _strings(_without_gaps(values))
-    if column is None or column.str.contains("\r", literal=True).any():
-        return None  # a carriage return is quoted by polars, and by Python's csv from 3.13 on only
+    if column is None or _lone_return(column):
+        return None
     return column.replace("", none) if none is None else column.fill_null(none)
+
+
+def _lone_return(column: pl.Series) -> bool:
+    """A cell in quotation marks for the sake of a carriage return: by polars, and by Python's csv from 3.13 on only."""
+    odd = column.filter(column.str.contains("\r", literal=True))
+    return bool((~odd.str.contains('[\n,"]')).any())
 
 
 def _without_gaps(values: Series) -> list[Any]:

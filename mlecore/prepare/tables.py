@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, cast
 
 from mlecore.errors import DataError
-from mlecore.prepare import fastcsv, fastread
-from mlecore.prepare.zips import open_member
+from mlecore.prepare import fastcsv
+from mlecore.prepare.zips import find, open_member, open_zip
+from mlecore.tables import fastread
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -80,8 +81,12 @@ def read_pieces(path: Path, *, member: str | None = None, rows: int = 200_000, *
 
 
 def _large(path: Path, member: str | None) -> bool:
-    """Is the table large enough for polars? Text is packed to a quarter, about."""
-    return path.is_file() and path.stat().st_size >= fastread.WORTHWHILE // (4 if member else 1)
+    """Is the table large enough for polars?"""
+    if member is None:
+        return path.is_file() and path.stat().st_size >= fastread.WORTHWHILE
+    with suppress(FileNotFoundError), open_zip(path) as archive:
+        return find(archive, member).file_size >= fastread.WORTHWHILE
+    return False
 
 
 @contextmanager

@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 from mlecore.errors import DataError
-from mlecore.prepare import fastcsv, fastread, read_csv, read_numbers, read_pieces, write_csv
+from mlecore.prepare import fastcsv, read_csv, read_numbers, read_pieces, write_csv
+from mlecore.tables import fastread
 
 ROWS = "".join(f"{row + 1000},{row % 2},{-row * 10**9},{row / 7!r}\n" for row in range(300))
 

@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from mlecore.prepare.blocks import blocks, first_record, splits_alike
+from mlecore.tables.blocks import blocks, first_record, splits_alike
 
 if TYPE_CHECKING:
     import numpy as np
