@@ -98,7 +98,9 @@ def main() -> None:
     args = parser.parse_args()
     chosen = args.competitions or list(METRICS)
     width = max(map(len, chosen))
-    print(f"{'':{width}}  {'rows':>9}  {'file':>6}  {'read':>6}  {'grade':>6}  {'x limit':>7}  {'MB':>6}  {'score':>20}")
+    print(
+        f"{'':{width}}  {'rows':>9}  {'file':>6}  {'read':>6}  {'grade':>6}  {'x limit':>7}  {'MB':>6}  {'score':>20}"
+    )
     for id in chosen:
         with scratch() as folder:
             rows = write(id, folder, args.rows)
