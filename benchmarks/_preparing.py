@@ -1,4 +1,7 @@
-"""Preparing one competition from an archive of synthetic data, beside unzip and md5sum of the same archive."""
+"""Preparing one competition from an archive of synthetic data, beside unzip and md5sum of the same archive.
+
+Tables must be parsed and written again, which ``polars`` does with all that the archive holds.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,17 @@ START = "import sys, mlecore; c = mlecore.competition(sys.argv[1]); c.loaded"
 MLECORE = "import os, sys; sys.stderr = open(os.devnull, 'w'); from mlecore.cli import main; main()"
 UNZIP = 'unzip -q "$0" -d "$1"; find "$1" -name "*.zip" -exec sh -c \'unzip -q "$0" -d "$0.d"\' {} \\;'
 MAKE = f"{START}; from pathlib import Path; c.make_raw(Path(sys.argv[2]), size=float(sys.argv[3]))"
+TABLES = """
+import sys
+from pathlib import Path
+import polars
+for path in sorted(Path(sys.argv[1]).rglob("*.csv")):
+    try:
+        table = polars.read_csv(path, infer_schema_length=10_000)
+    except polars.exceptions.PolarsError:  # a type that is not that of the first rows
+        table = polars.read_csv(path, infer_schema=False, truncate_ragged_lines=True)
+    table.write_csv(sys.argv[2])
+"""
 LIMIT = ("unzip", "md5sum")  # what any tool must do that unpacks the download and verifies it
 
 
@@ -30,6 +44,7 @@ def steps(competition: str, size: float, folder: Path) -> dict[str, Callable[[],
     return {
         "unzip": lambda: run(["sh", "-c", UNZIP, archive, fresh(folder / "unzipped")]),
         "md5sum": lambda: run(["md5sum", archive]),
+        "polars": lambda: run(python(TABLES, folder / "unzipped", folder / "copy.csv")),
         "mlecore prepare": prepare,
     }
 

@@ -5,22 +5,24 @@ All are exact to the published benchmark (pandas 2.3, scikit-learn 1.9), whichev
 
 from mlecore.metrics.accuracy import accuracy
 from mlecore.metrics.detection import average_precision, right_boxes
-from mlecore.metrics.edit_distance import edit_distance
+from mlecore.metrics.edit_distance import edit_distance, edit_distances
 from mlecore.metrics.f1 import macro_f1, mean_f1, micro_f1
 from mlecore.metrics.jaccard import word_jaccard
 from mlecore.metrics.kappa import quadratic_weighted_kappa
 from mlecore.metrics.log_loss import log_loss
 from mlecore.metrics.map_at_k import map_at_k
-from mlecore.metrics.masks import area, dice, encode_mask, overlap
+from mlecore.metrics.masks import area, areas, dice, encode_mask, overlap, overlaps
 from mlecore.metrics.mean_error import mae, rmse, rmsle
 from mlecore.metrics.roc_auc import mean_roc_auc, roc_auc
 
 __all__ = [
     "accuracy",
     "area",
+    "areas",
     "average_precision",
     "dice",
     "edit_distance",
+    "edit_distances",
     "encode_mask",
     "log_loss",
     "macro_f1",
@@ -30,6 +32,7 @@ __all__ = [
     "mean_roc_auc",
     "micro_f1",
     "overlap",
+    "overlaps",
     "quadratic_weighted_kappa",
     "right_boxes",
     "rmse",

@@ -6,14 +6,17 @@ disjoint. So counts need no picture, and do not depend on whether pixels are cou
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from mlecore.submissions.masks import Runs
+
+_MOST = 2**63 - 1
 
 
 def encode_mask(mask: ArrayLike, order: Literal["columns", "rows"]) -> str:
@@ -33,12 +36,45 @@ def overlap(a: Runs, b: Runs) -> int:
     """The number of pixels that are set in both."""
     if not len(a) or not len(b):
         return 0
+    return int(_shared(a, b).sum())
+
+
+def _shared(a: Runs, b: Runs) -> NDArray[np.int64]:
+    """The pixels of each run of ``b`` that are set in ``a``."""
     edges, pixels = a.ravel(), b.ravel()
     place = edges.searchsorted(pixels)  # odd: the pixel is inside of a run of a, or its end
     inside = place % 2 == 1
     before = np.concatenate(([0], np.cumsum(a[:, 1] - a[:, 0])))[place // 2]  # set in a, in whole runs before the pixel
     before[inside] += pixels[inside] - edges[place[inside] - 1]
-    return int(before[1::2].sum() - before[::2].sum())
+    return np.asarray(before[1::2] - before[::2])
+
+
+def areas(masks: Sequence[Runs]) -> NDArray[np.int64]:
+    """``area`` of each mask, all at once."""
+    runs, ends = _joined(masks)
+    return np.asarray(np.diff(np.cumsum(np.r_[0, runs[:, 1] - runs[:, 0]])[np.r_[0, ends]]))
+
+
+def overlaps(a: Sequence[Runs], b: Sequence[Runs]) -> NDArray[np.int64]:
+    """``overlap`` of each pair of masks, all at once: pictures follow one another, as if they were one."""
+    (one, one_ends), (other, other_ends) = _joined(a), _joined(b)
+    if len(one_ends) != len(other_ends):
+        raise ValueError(f"there are {len(one_ends)} and {len(other_ends)} masks")
+    if not len(one) or not len(other):
+        return np.zeros(len(one_ends), dtype=np.int64)
+    pixels = max(int(one.max()), int(other.max()))
+    if pixels > _MOST // len(one_ends):
+        return np.array([overlap(*pair) for pair in zip(a, b, strict=True)], dtype=np.int64)
+    places = np.arange(len(one_ends)) * pixels
+    one = one + np.repeat(places, np.diff(one_ends, prepend=0))[:, None]
+    other = other + np.repeat(places, np.diff(other_ends, prepend=0))[:, None]
+    return np.asarray(np.diff(np.cumsum(np.r_[0, _shared(one, other)])[np.r_[0, other_ends]]))
+
+
+def _joined(masks: Sequence[Runs]) -> tuple[Runs, NDArray[np.int64]]:
+    """All runs, and for each mask the number of them up to its end."""
+    ends = np.cumsum(np.fromiter(map(len, masks), np.int64, len(masks)))
+    return np.concatenate([np.empty((0, 2), dtype=np.int64), *masks]), ends
 
 
 def dice(a: Runs, b: Runs) -> float:

@@ -12,13 +12,12 @@ from mlecore.prepare.columns import one_hot, renumber
 from mlecore.prepare.documents import read_json, read_json_objects, write_json, write_json_objects
 from mlecore.prepare.files import copy_file, link_file, link_files, link_tree
 from mlecore.prepare.media import dicom, encode, wav
-from mlecore.prepare.numbers import read_numbers
 from mlecore.prepare.paths import safe_name
 from mlecore.prepare.renaming import new_names, rename_rows, shuffled, write_renamed
 from mlecore.prepare.shuffles import rows_in_order
 from mlecore.prepare.splits import split, split_blocks, split_each, split_groups, split_positions, split_whole_groups
 from mlecore.prepare.synthetic import hex_ids, labelled_pictures, picture
-from mlecore.prepare.tables import new_file, read_csv, read_pieces, write_csv
+from mlecore.prepare.tables import new_file, read_csv, read_numbers, read_pieces, write_csv
 from mlecore.prepare.tars import write_tar
 from mlecore.prepare.zips import ZipWriter, move_members, open_member, open_zip
 

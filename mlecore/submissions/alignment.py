@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from mlecore.errors import GradingError, InvalidSubmission
 from mlecore.submissions.messages import counted, keep_places, listed, shown
+from mlecore.tables import fastread
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,14 +30,15 @@ def read_answers(path: Path, columns: Sequence[str] = (), *, verbatim: Sequence[
     """
     import pandas as pd
 
-    wanted = set(columns)
     try:
-        answers: DataFrame = pd.read_csv(
-            path,
-            float_precision="round_trip",
-            usecols=wanted.__contains__ if wanted else None,
-            converters=dict.fromkeys(verbatim, str),
-        )
+        answers = None if verbatim else _read_fast(path, columns)
+        if answers is None:
+            answers = pd.read_csv(
+                path,
+                float_precision="round_trip",
+                usecols=set(columns).__contains__ if columns else None,
+                converters=dict.fromkeys(verbatim, str),
+            )
     except (OSError, ValueError) as error:
         raise GradingError(f"the answers cannot be read: {error}", fix="Prepare the competition again.") from None
     if missing := [column for column in columns if column not in answers.columns]:
@@ -45,6 +47,14 @@ def read_answers(path: Path, columns: Sequence[str] = (), *, verbatim: Sequence[
             fix="Prepare the competition again.",
         )
     return answers
+
+
+def _read_fast(path: Path, columns: Sequence[str]) -> DataFrame | None:
+    """Those of a large table, or None if pandas must read them."""
+    if path.stat().st_size < fastread.WORTHWHILE:
+        return None
+    with path.open("rb") as file:
+        return fastread.read(file, fastread.Options(usecols=list(columns) or None))
 
 
 def columns_of(submission: Table, columns: Sequence[str], *, only: bool = False, may: Sequence[str] = ()) -> DataFrame:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from mlecore import validation
 from mlecore.errors import InvalidSubmission, UsageError
+from mlecore.tables import fastread
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -69,6 +70,11 @@ class Table:
 
     @cached_property
     def _frame(self) -> DataFrame:
+        if self.path.is_file() and self.path.stat().st_size >= fastread.WORTHWHILE:
+            with self.path.open("rb") as file:
+                frame = fastread.read(file, fastread.Options())
+            if frame is not None:
+                return frame
         return self._read()
 
     @cached_property

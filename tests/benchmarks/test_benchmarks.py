@@ -17,7 +17,7 @@ SMALLEST = {
     "competitions.py": ["spaceship-titanic", "--mb", "0.1", "--rounds", "1"],
     "faults.py": ["operations", "--rounds", "2", "--runs", "6"],
     "gateway.py": ["--calls", "5", "--streams", "4", "--seconds", "1"],
-    "grading.py": ["1000"],
+    "grading.py": ["spaceship-titanic", "--rows", "1000", "--rounds", "1"],
     "hostile_submissions.py": ["--mb", "1", "spaceship-titanic"],
     "leaderboard.py": ["--entries", "3", "--split", "high"],
     "listing.py": ["--rounds", "1"],

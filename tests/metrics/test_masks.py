@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from mlecore.errors import InvalidSubmission
-from mlecore.metrics import area, dice, encode_mask, overlap
+from mlecore.metrics import area, areas, dice, encode_mask, overlap, overlaps
 from mlecore.submissions.masks import decode_masks
 from mlecore.submissions.messages import ID
 
@@ -125,3 +125,21 @@ def test_encodes_what_it_decodes():
         assert (painted(encode_mask(mask, order), mask.size) == flat).all()
     assert encode_mask(np.zeros((3, 3)), "rows") == ""
     assert encode_mask([[0, 1], [0, 1]], "columns") == "3 2"
+
+
+@pytest.mark.parametrize("far", [0, 2**61])
+def test_many_masks_at_once(far):
+    """Also such as lie so far from the first pixel that they do not fit one after the other."""
+    rng = np.random.RandomState(2)
+
+    def masks() -> list[np.ndarray]:
+        edges = [np.sort(rng.choice(60, 2 * rng.randint(0, 6), replace=False)) for _ in range(300)]
+        return [far + each.reshape(-1, 2) for each in edges]
+
+    a, b = masks(), masks()
+    assert areas(a).tolist() == [area(mask) for mask in a]
+    assert overlaps(a, b).tolist() == [overlap(*pair) for pair in zip(a, b, strict=True)]
+    assert overlaps(a[:1], b[:1]).tolist() == [overlap(a[0], b[0])]
+    assert overlaps([], []).tolist() == areas([]).tolist() == []
+    with pytest.raises(ValueError, match="300 and 299"):
+        overlaps(a, b[1:])

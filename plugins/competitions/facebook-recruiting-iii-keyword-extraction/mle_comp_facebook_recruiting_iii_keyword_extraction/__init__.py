@@ -21,15 +21,27 @@ GUESS = "javascript c# python php java"
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
-    """The questions take more memory than there may be, so they are read in pieces, several times."""
+    """The questions take more memory than there may be, so they are read in pieces, and wait on disk."""
+
+    import numpy as np
 
     def questions(**options: Any) -> Iterator[DataFrame]:
         return read_pieces(raw / "Train.zip", member="Train.csv", dtype={"Id": str, "Tags": str}, **options)
 
     count = sum(len(piece) for piece in questions(usecols=["Id"]))
     train_rows, test_rows = split_positions(count, test_size=0.1)
-    write_csv((piece[COLUMNS] for piece in rows_in_order(questions(), train_rows, private)), public / "train.csv")
-    test = list(rows_in_order(questions(), test_rows, private))
+    test: list[DataFrame] = []
+
+    def train() -> Iterator[DataFrame]:
+        """The test rows come first, and are put by."""
+        left = len(test_rows)
+        for piece in rows_in_order(questions(), np.concatenate([test_rows, train_rows]), private):
+            if left:
+                test.append(piece[:left])
+            yield piece.loc[:, COLUMNS][left:]
+            left -= min(left, len(piece))
+
+    write_csv(train(), public / "train.csv")
     write_csv((piece[COLUMNS] for piece in test), private / "test.csv")
     write_csv((piece[COLUMNS[:3]] for piece in test), public / "test.csv")
     write_csv((piece[COLUMNS].assign(Tags=GUESS) for piece in test), public / "sample_submission.csv")

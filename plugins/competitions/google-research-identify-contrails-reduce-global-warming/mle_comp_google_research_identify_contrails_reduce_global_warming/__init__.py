@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mlecore.errors import DataError
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import area, encode_mask, overlap
+from mlecore.metrics import areas, encode_mask, overlaps
 from mlecore.prepare import ensure, link_file, link_files, link_tree, read_json, safe_name, split, write_csv, write_json
 from mlecore.submissions import Format, Table, generic_check, read_answers, texts
 from mlecore.submissions.masks import Runs, decode_masks
@@ -71,8 +71,8 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     columns = ["record_id", "encoded_pixels", *SIZE]
     truth, predictions = format.read(submission, read_answers(private / "answers.csv", columns))
     asked, given = masks(truth, truth), masks(predictions, truth)
-    both = sum(map(area, asked)) + sum(map(area, given))
-    return 2 * sum(map(overlap, asked, given)) / both if both else float("nan")
+    both = int(areas(asked).sum() + areas(given).sum())
+    return 2 * int(overlaps(asked, given).sum()) / both if both else float("nan")
 
 
 @hookimpl

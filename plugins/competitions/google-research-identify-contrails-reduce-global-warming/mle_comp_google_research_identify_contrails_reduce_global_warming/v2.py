@@ -7,7 +7,7 @@ from pathlib import Path
 
 import mle_comp_google_research_identify_contrails_reduce_global_warming as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import area, overlap
+from mlecore.metrics import areas, overlaps
 from mlecore.prepare import read_csv, write_csv
 from mlecore.submissions import Format, Table, generic_check, read_answers
 
@@ -28,8 +28,8 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     answers = read_answers(private / "answers.csv", [*COLUMNS, *v1.SIZE])
     truth, predictions = format.read(submission, answers)
     asked, given = v1.masks(truth, truth), v1.masks(predictions, truth, exact=True)
-    both = sum(map(area, asked)) + sum(map(area, given))
-    return 2 * sum(map(overlap, asked, given)) / both if both else 1.0
+    both = int(areas(asked).sum() + areas(given).sum())
+    return 2 * int(overlaps(asked, given).sum()) / both if both else 1.0
 
 
 @hookimpl

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import area, overlap
+from mlecore.metrics import areas, overlaps
 from mlecore.prepare import ensure, ensure_disjoint, extract, members, read_csv, split, write_csv
 from mlecore.submissions import Format, Table
 from mlecore.submissions.masks import decode_masks
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from mlecore.submissions.masks import Runs
 
 PIXELS = 101 * 101
@@ -41,18 +45,19 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 def grade(submission: Table, private: Path, format: Format) -> float:
     truth, predictions = format.read(submission, private / "test.csv")
     asked = decode_masks(truth, truth["rle_mask"].fillna(""), [PIXELS] * len(truth))
-    hits = sum(thresholds_hit(a, b) for a, b in zip(asked, predictions["rle_mask"], strict=True))
+    hits = int(thresholds_hit(asked, predictions["rle_mask"].tolist()).sum())
     return hits / 10 / len(truth)
 
 
-def thresholds_hit(truth: Runs, predictions: Runs) -> int:
-    """How many of the thresholds 0.50, 0.55, ..., 0.95 the IoU of two masks exceeds.
+def thresholds_hit(truth: Sequence[Runs], predictions: Sequence[Runs]) -> NDArray[np.int64]:
+    """How many of the thresholds 0.50, 0.55, ..., 0.95 the IoU of each pair of masks exceeds.
 
     No salt: all where none was marked, else none. As published, nothing marked counts as everything where there is
     salt.
     """
-    true, marked = area(truth), area(predictions)
-    if not true:
-        return 0 if marked else 10
-    both, either = (true, PIXELS) if not marked else (shared := overlap(truth, predictions), true + marked - shared)
-    return sum(20 * both > twentieths * either for twentieths in range(10, 20))
+    import numpy as np
+
+    true, marked, shared = areas(truth), areas(predictions), overlaps(truth, predictions)
+    both, either = np.where(marked, (shared, true + marked - shared), (true, np.full_like(true, PIXELS)))
+    hits = (20 * both > np.arange(10, 20)[:, None] * either).sum(axis=0)
+    return np.where(true, hits, np.where(marked, 0, 10))

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import mle_comp_tgs_salt_identification_challenge as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import area
+from mlecore.metrics import areas
 from mlecore.prepare import ensure, read_csv, write_csv
 from mlecore.submissions import Format, Table
 from mlecore.submissions.masks import decode_masks
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from mlecore.submissions.masks import Runs
 
 
@@ -31,13 +35,15 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 def grade(submission: Table, private: Path, format: Format) -> float:
     truth, predictions = format.read(submission, private / "test.csv")
     asked = decode_masks(truth, truth["rle_mask"].fillna(""), [v1.PIXELS] * len(truth))
-    hits = sum(thresholds_hit(a, b) for a, b in zip(asked, predictions["rle_mask"], strict=True))
+    hits = int(thresholds_hit(asked, predictions["rle_mask"].tolist()).sum())
     return hits / 10 / len(truth)
 
 
-def thresholds_hit(truth: Runs, predictions: Runs) -> int:
-    """How many of the thresholds 0.50, 0.55, ..., 0.95 the IoU of two masks exceeds.
+def thresholds_hit(truth: Sequence[Runs], predictions: Sequence[Runs]) -> NDArray[np.int64]:
+    """How many of the thresholds 0.50, 0.55, ..., 0.95 the IoU of each pair of masks exceeds.
 
     All where both are empty, none where one is.
     """
-    return 0 if area(truth) and not area(predictions) else v1.thresholds_hit(truth, predictions)
+    import numpy as np
+
+    return np.where((areas(truth) > 0) & (areas(predictions) == 0), 0, v1.thresholds_hit(truth, predictions))

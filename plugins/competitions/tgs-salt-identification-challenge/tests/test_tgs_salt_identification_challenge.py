@@ -28,7 +28,7 @@ pytestmark = pytest.mark.trial(size=0.2)
 )
 def test_thresholds(truth: list[list[int]], predictions: list[list[int]], hits: int) -> None:
     runs = (np.array(mask, dtype=np.int64).reshape(-1, 2) for mask in (truth, predictions))
-    assert thresholds_hit(*runs) == hits
+    assert thresholds_hit(*([run] for run in runs)).tolist() == [hits]
 
 
 def test_odd_masks(trial: Trial, answers: pd.DataFrame) -> None:

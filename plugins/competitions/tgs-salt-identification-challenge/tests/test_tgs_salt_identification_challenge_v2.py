@@ -54,7 +54,7 @@ def test_it_agrees_with_the_definition() -> None:
         truth, given = (_mask(rng) for _ in range(2))
         if rng.random() < 0.5:  # nearly right
             given = truth ^ (rng.random(truth.shape) < rng.choice([0, 0.01, 0.1]))
-        assert thresholds_hit(_runs(truth), _runs(given)) == _hits(truth, given)
+        assert thresholds_hit([_runs(truth)], [_runs(given)]).tolist() == [_hits(truth, given)]
 
 
 def _hits(truth: np.ndarray, given: np.ndarray) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 from attrs import frozen
 
 from mlecore.errors import InvalidSubmission
-from mlecore.metrics import dice
+from mlecore.metrics import areas, overlaps
 from mlecore.submissions.messages import shown
 
 if TYPE_CHECKING:
@@ -43,7 +43,10 @@ class Volume:
 
 def mean_dice(truth: Sequence[Runs], predictions: Sequence[Runs]) -> float:
     """Over the pairs in which not both are empty; NaN without one. What one side has beyond the other is left out."""
-    scores = [score for score in map(dice, truth, predictions) if score == score]
+    common = min(len(truth), len(predictions))
+    truth, predictions = truth[:common], predictions[:common]
+    both = areas(truth) + areas(predictions)
+    scores = (2 * overlaps(truth, predictions)[both > 0] / both[both > 0]).tolist()
     return sum(scores) / len(scores) if scores else float("nan")
 
 

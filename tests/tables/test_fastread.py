@@ -1,0 +1,181 @@
+"""Large tables are read as pandas reads them, whichever way is taken."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mlecore.errors import DataError
+from mlecore.prepare import fastcsv, read_csv, read_numbers, read_pieces, write_csv
+from mlecore.tables import fastread
+
+ROWS = "".join(f"{row + 1000},{row % 2},{-row * 10**9},{row / 7!r}\n" for row in range(300))
+
+
+@pytest.fixture(autouse=True)
+def always_fast(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fastread, "WORTHWHILE", 0)
+    monkeypatch.setattr(fastread, "_SAMPLE", 50)
+    monkeypatch.setattr(fastread, "_AT_ONCE", 3000)
+    monkeypatch.setattr(fastcsv, "_WORTHWHILE", 0)
+
+
+def written(folder: Path, text: str) -> tuple[bytes, bytes]:
+    """The table read and written again, and what pandas makes of it."""
+    path, copy = folder / "table.csv", folder / "copy.csv"
+    path.write_bytes(text.encode())
+    copy.unlink(missing_ok=True)
+    write_csv(read_numbers(path), copy)
+    return copy.read_bytes(), pd.read_csv(path, float_precision="round_trip").to_csv(index=False).encode()
+
+
+def fast(path: Path, **options: Any) -> bool:
+    """Is the table, or the first piece of it, read by polars?"""
+    known = fastread.Options.of(options)
+    assert known is not None
+    with path.open("rb") as stream:
+        return fastread.read(stream, known) is not None
+
+
+def test_plain_numbers_are_read_by_polars(tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_text(f"a,b,c,d\n{ROWS}")
+    table = read_numbers(tmp_path / "table.csv")
+    assert [str(dtype) for dtype in table.dtypes] == ["int64", "int8", "int64", "float64"]
+    pd.testing.assert_frame_equal(
+        table, pd.read_csv(tmp_path / "table.csv", float_precision="round_trip"), check_dtype=False
+    )
+
+
+def test_random_numbers(tmp_path: Path) -> None:
+    rng = np.random.RandomState(1)
+    values = rng.standard_normal((2000, 3)) * 10.0 ** rng.randint(-12, 15, (2000, 3))
+    table = pd.DataFrame(values, columns=[*"abc"]).assign(d=rng.randint(-(2**63), 2**63, 2000, dtype=np.int64))
+    got, expected = written(tmp_path, table.to_csv(index=False))
+    assert got == expected == table.to_csv(index=False).encode()
+    assert fast(tmp_path / "table.csv")
+
+
+CELLS = """
+    +5 007 -0 0.0 -0.0 1.0 5. .5 1e5 1E5 1e-7 1e400 -1e400 inf -inf nan NaN NA null True 9007199254740993 1_0 0x1f
+    9223372036854775807 9223372036854775808 18446744073709551615 18446744073709551616 99999999999999999999 12345678.9
+    0.1234567890123456789 123456789012345678901234567890.5 ٣ x "7" "7.5" "1,2"
+""".split()
+
+
+@pytest.mark.parametrize("early", [True, False])
+@pytest.mark.parametrize("cell", [*CELLS, "", " ", " 7", "7 "])
+@pytest.mark.parametrize("column", range(4))
+def test_odd_cells(tmp_path: Path, cell: str, column: int, early: bool) -> None:
+    """In a column of whole numbers or decimals, among the first rows or far below them."""
+    lines = ROWS.splitlines()
+    place = 3 if early else 200
+    cells = lines[place].split(",")
+    cells[column] = cell
+    lines[place] = ",".join(cells)
+    text = "\n".join(["a,b,c,d", *lines]) + "\n"
+    got, expected = written(tmp_path, text)
+    assert got == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a,b,a\n1,2,3\n",
+        ",b\n1,2\n",
+        "a,b\r\n1,2\r\n",
+        "\ufeffa,b\n1,2\n",
+        "a,b\n1,2\n\n3,4\n",
+        "a,b\n1\n2,3\n",
+        "a,b\n1,2,\n3,4,\n",
+        "a\n1\n2\n",
+        "a,b\n",
+        "a,b\n1,2",
+        "a,b\nx,2\n",
+    ],
+)
+def test_odd_tables(tmp_path: Path, text: str) -> None:
+    got, expected = written(tmp_path, text)
+    assert got == expected
+
+
+TEXT = "".join(
+    f'{row},w{row % 3},"a ""b"", {row}\n\nc\r\n",{row / 7!r},{"" if row % 5 else row},{row % 2 == 0},NA\n'
+    for row in range(300)
+).replace("NA\n", "x\n", 100)
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"usecols": ["text", "id"]},
+    {"dtype": str},
+    {"dtype": str, "na_filter": False},
+    {"dtype": {"id": str, "gaps": str}},
+    {"dtype": {"id": "int32", "part": "float64"}},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_text_and_numbers(tmp_path: Path, options: dict[str, Any]) -> None:
+    path = tmp_path / "table.csv"
+    path.write_bytes(f"id,few,text,part,gaps,truth,last\n{TEXT}".encode())
+    expected = pd.read_csv(path, float_precision="round_trip", **options)
+    pd.testing.assert_frame_equal(read_csv(path, **options), expected)
+    assert fast(path, **options)
+    pieces = list(read_pieces(path, **options))
+    assert len(pieces) > 2
+    pd.testing.assert_frame_equal(pd.concat(pieces), expected, check_dtype=False)
+
+
+@pytest.mark.parametrize(
+    "odd", ['x"y', '"x"y', '"x" ', "x\ry", "", "   ", "x,y", "x,y,z,u,v,w,x,y", '"', "\0", "٣", "-0", "1e400", "True"]
+)
+@pytest.mark.parametrize("column", [0, 1, 2, 3, 4, 5])
+@pytest.mark.parametrize("row", [1, 60, 290])
+def test_odd_cells_beside_text(tmp_path: Path, odd: str, column: int, row: int) -> None:
+    lines = [f"{row},w{row % 3},{row / 7!r},{'' if row % 5 else row},{row % 2 == 0},é\n" for row in range(300)]
+    cells = lines[row][:-1].split(",")
+    lines[row] = ",".join([*cells[:column], odd, *cells[column + 1 :]]) + "\n"
+    path = tmp_path / "table.csv"
+    path.write_bytes(("id,few,part,gaps,truth,last\n" + "".join(lines)).encode())
+    try:
+        expected = pd.read_csv(path, float_precision="round_trip")
+    except pd.errors.ParserError:
+        for read in (read_csv, lambda path: list(read_pieces(path))):
+            with pytest.raises(DataError):
+                read(path)
+        return
+    pd.testing.assert_frame_equal(read_csv(path), expected)
+    pieces = pd.concat(list(read_pieces(path)))
+    assert pieces.to_csv(index=False).count("\n") == expected.to_csv(index=False).count("\n")
+    assert list(pieces.index) == list(expected.index)
+
+
+@pytest.mark.parametrize("cell", ["7", "07", "7.50", "True", "", "x"])
+def test_blocks_of_rows_that_pandas_types_by_themselves(
+    tmp_path: Path, cell: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The table is so wide that pandas types 1,024 rows at a time: numbers alone are numbers in a column of text."""
+    path = tmp_path / "table.csv"
+    monkeypatch.setattr(fastread, "_AT_ONCE", 100_000)
+    others = ",0" * 1000
+    lines = [f"{'x' if row < 1024 else cell}{others}\n" for row in range(1030)]
+    path.write_text("a," + ",".join(f"b{place}" for place in range(1000)) + "\n" + "".join(lines))
+    expected = pd.read_csv(path, float_precision="round_trip")
+    pd.testing.assert_frame_equal(read_csv(path), expected)
+    assert fast(path) == (cell == "x")
+
+
+def test_missing_cells_are_those_of_pandas() -> None:
+    from pandas._libs.parsers import STR_NA_VALUES
+
+    assert set(fastread._MISSING) == STR_NA_VALUES
+
+
+def test_what_is_no_table_is_refused_as_by_pandas(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="is missing"):
+        read_numbers(tmp_path / "none.csv")
+    (tmp_path / "empty.csv").write_bytes(b"")
+    with pytest.raises(DataError, match="cannot be read as a table"):
+        read_numbers(tmp_path / "empty.csv")
