@@ -220,7 +220,11 @@ class _Reader:
             if self._options.type(column.name) is not str and not _certain(column, rows):
                 raise Uncertain
         parts = []
-        for dtype, neighbours in groupby(table.columns, key=lambda name: table.schema[name]):
+
+        def kind(name: str) -> tuple[pl.DataType, bool]:  # whole numbers with a gap become float64, others do not
+            return table.schema[name], table[name].null_count() > 0
+
+        for (dtype, _), neighbours in groupby(table.columns, key=kind):
             names = list(neighbours)
             if dtype == pl.String:
                 parts += [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import Any
 
@@ -179,3 +180,44 @@ def test_what_is_no_table_is_refused_as_by_pandas(tmp_path: Path) -> None:
     (tmp_path / "empty.csv").write_bytes(b"")
     with pytest.raises(DataError, match="cannot be read as a table"):
         read_numbers(tmp_path / "empty.csv")
+
+
+CELLS = {
+    "whole": ["0", "1", "-1", "007", "9007199254740993", "9223372036854775807", "9223372036854775808", "-0"],
+    "decimal": ["0.1", "1.0", "-0.0", "1e5", ".5", "5.", "1e400", "inf", "nan", "0.30000000000000004", "2.5e-320"],
+    "text": ["a", "b c", "é", "NA", "null", "true", "False", "", "  x", " ", "1a", '"x,y"', '"q""q"', '"l\nb"', "-"],
+    "truth": ["True", "False", "TRUE", ""],
+    "gap": ["", " ", "NA", '"NA"', '""'],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("first", range(0, 400, 100))
+def test_tables_of_random_cells(tmp_path: Path, first: int) -> None:
+    """Where polars reads a table, its values, their types and their bits are those of pandas."""
+    path, read = tmp_path / "table.csv", 0
+    for seed in range(first, first + 100):
+        draw = random.Random(seed)
+        columns = [
+            draw.sample(pool, draw.randint(1, 4))
+            for kinds in (draw.choices([*CELLS], k=draw.choice((1, 1, 2))) for _ in range(draw.randint(2, 4)))
+            for pool in [[cell for kind in kinds for cell in CELLS[kind]]]
+        ]
+        rows = [",".join(map(draw.choice, columns)) for _ in range(draw.choice((1, 5, 200)))]
+        path.write_text("\n".join([",".join("abcd"[: len(columns)]), *rows, ""]), newline="")
+        with path.open("rb") as stream:
+            table = fastread.read(stream, fastread.Options())
+        if table is not None:
+            read += 1
+            expected = pd.read_csv(path, float_precision="round_trip")
+            pd.testing.assert_frame_equal(table, expected, check_exact=True, obj=f"seed {seed}")
+            assert table.to_csv() == expected.to_csv(), seed
+    assert read > 10
+
+
+def test_records_larger_than_a_block(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    for cell in ("x" * 20_000, f'"{"x" * 2000}\n{"y" * 20_000}"', '"' + "\n" * 20_000 + '"'):
+        path.write_text(f"a,b\n1,x\n2,{cell}\n3,y\n" + "4,z\n" * 2000, newline="")
+        with path.open("rb") as stream:
+            table = fastread.read(stream, fastread.Options())
+        pd.testing.assert_frame_equal(table, pd.read_csv(path))
