@@ -58,7 +58,7 @@ def read_numbers(path: Path) -> DataFrame:
 
 
 def read_pieces(path: Path, *, member: str | None = None, rows: int = 200_000, **options: Any) -> Iterator[DataFrame]:
-    """``read_csv`` of a table too large for memory, ``rows`` of it at a time; the index continues.
+    """``read_csv`` of a table too large for memory, in pieces of ``rows`` or of about 16 MB; the index continues.
 
     Each piece is typed by itself, as pandas does with blocks of a large table. Raises DataError as ``read_csv`` does.
     """

@@ -235,7 +235,8 @@ class _Reader:
                 parts.append(pd.DataFrame(numbers, columns=names, copy=False))
         frame = pd.concat(parts, axis=1, copy=False)
         wanted = {name: self._options.type(name) for name in frame.columns}
-        return frame.astype({name: dtype for name, dtype in wanted.items() if dtype not in (None, str)}, copy=False)
+        wanted = {name: dtype for name, dtype in wanted.items() if dtype not in (None, str)}
+        return frame.astype(wanted, copy=False) if wanted else frame  # without types, it would part the columns
 
 
 def _certain(column: pl.Series, rows: int) -> bool:
