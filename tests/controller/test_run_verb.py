@@ -199,6 +199,7 @@ def test_changed_data_start_nothing(verb, lab, prepared):
     assert code == 0, output
 
 
+@pytest.mark.slow
 def test_verify_data_reads_all_files(verb, prepared):
     path = prepared / "public/description.md"
     status, content = path.stat(), path.read_bytes()
@@ -212,6 +213,7 @@ def test_verify_data_reads_all_files(verb, prepared):
     assert code == 0 and "comparing the content of all of its files" in output, output
 
 
+@pytest.mark.slow
 def test_changed_answers_grade_nothing(lab, prepared):
     submission = lab.root / "s.csv"
     submission.write_bytes((prepared / "public/sample.csv").read_bytes())

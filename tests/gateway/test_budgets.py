@@ -138,6 +138,7 @@ class Process:
         self.child.stderr.close()
 
 
+@pytest.mark.slow
 def test_restart_remembers_to_the_token(tmp_path):
     """Also the call that was under way when it was killed."""
     import openai

@@ -25,6 +25,7 @@ def of(area: str, found: list[dict[str, Any]], state: str) -> list[dict[str, Any
     return [finding for finding in found if finding["area"] == area and finding["state"] == state]
 
 
+@pytest.mark.slow
 def test_no_login_is_a_problem_only_where_kaggle_is_needed(
     kaggle: Any, cli: Any, raw_files: dict[str, bytes], tmp_path: Path
 ) -> None:

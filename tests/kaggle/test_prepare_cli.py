@@ -52,6 +52,7 @@ def test_no_login(kaggle: Any, cli: Any, raw_files: dict[str, bytes]) -> None:
     assert "no valid Kaggle login" in done.stderr and "kaggle.com/settings" in done.stderr
 
 
+@pytest.mark.slow
 def test_with_all_the_others_go_on_and_the_list_comes_at_the_end(
     kaggle: Any, token: None, cli: Any, raw_files: dict[str, bytes]
 ) -> None:

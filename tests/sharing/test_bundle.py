@@ -244,6 +244,7 @@ def test_hostile_lists(folder: Path) -> None:
         assert result.exit_code == 1 and "leads out of the bundle" in result.output
 
 
+@pytest.mark.slow
 def test_a_bomb_is_not_unpacked(folder: Path, tmp_path: Path) -> None:
     """A member may say that it has 10 bytes and hold a gigabyte."""
     path = tmp_path / "bomb.zip"

@@ -120,6 +120,7 @@ def test_events_that_come_twice_make_one_run(client: MlflowClient, run: RunRecor
     assert only(client).info.status == "FAILED"
 
 
+@pytest.mark.slow
 def test_a_valid_submission_is_no_failure(client: MlflowClient, run: RunRecord) -> None:
     crashed = evolve(run, ended="crashed")
     extension.run_started(run)

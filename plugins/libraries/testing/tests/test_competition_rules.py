@@ -25,6 +25,7 @@ def ready(harness_of: Callable[..., Harness]) -> Harness:
     return harness
 
 
+@pytest.mark.slow
 def test_a_whole_competition_breaks_no_rule(harness_of: Callable[..., Harness]) -> None:
     harness = harness_of()
     broken = {name: list(rule.test(harness)) for name, rule in BY_NAME.items() if name != "learnable"}
@@ -176,6 +177,7 @@ def test_a_broken_competition_is_found_out(judge: Judge, what: str) -> None:
     assert any(expected in place for place in found), found
 
 
+@pytest.mark.slow
 def test_validate_is_held_to_check_and_grade(harness_of: Callable[..., Harness]) -> None:
     """A table that is not what grade does misleads the agent, even where the check hook knows better."""
     own = (
