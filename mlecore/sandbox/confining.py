@@ -16,8 +16,6 @@ from typing import NoReturn
 
 from mlecore.sandbox import seccomp
 
-assert sys.platform == "linux"
-
 NO_NEW_PRIVILEGES, SET_FILTER, BY_PROGRAM = 38, 22, 2  # of prctl
 # Where memory is short the kernel is to take the agent. Init's children cannot say so: their /proc/self is root's.
 _AGENT = '{ echo 500 >/proc/self/oom_score_adj; } 2>/dev/null; exec "$@"'
@@ -48,6 +46,7 @@ def filter_calls() -> bool:
 
 def _unreadable(path: str) -> int:
     """A copy that nobody may read, open: the kernel keeps everyone out of the memory of a process that runs it."""
+    assert sys.platform == "linux"
     with tempfile.NamedTemporaryFile() as copy:
         with open(path, "rb") as source:  # noqa: PTH123
             shutil.copyfileobj(source, copy)

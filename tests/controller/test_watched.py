@@ -29,7 +29,7 @@ def address(shell) -> Iterator[str]:
 
 
 def test_the_page_follows_a_group_past_the_death_of_its_controller(shell, browser: Browser, address: str) -> None:
-    controller = shell.begin(*shell.run_arguments("g", 2, seconds="6"), "--max-parallel", "1")
+    controller = shell.begin(*shell.run_arguments("g", 2, seconds="15"), "--max-parallel", "1")
     shell.wait_for(shell.runs / "g" / "worker--coins--0" / "run.json")
     browser.open(f"{address}g/g/index.html")
     browser.ask("window.opened = 'once'; 0")

@@ -52,7 +52,6 @@ _AT_ONCE: tuple[Rule[BackendBench], ...] = (  # the one that waits longest first
     Rule(name="found", says="a group's jobs are found from any process", test=found, needs=("life",)),
     Rule(name="logs", says="output is read byte for byte, from any offset", test=logs, needs=("life",)),
     Rule(name="variables", says="a job has the variables that every job has", test=variables, needs=("life",)),
-    Rule(name="secrets", says="a job gets the secrets that it names, and no others", test=secrets, needs=("life",)),
     Rule(name="stop", says="stopping ends all of a job; output stays", test=ends.stop, needs=("life",)),
     Rule(name="removed", says="removing leaves nothing behind", test=ends.removed, needs=("life",)),
     Rule(name="hostile", says="only regular files of its home are fetched", test=harm.hostile, needs=("life",)),
@@ -64,10 +63,11 @@ _AT_ONCE: tuple[Rule[BackendBench], ...] = (  # the one that waits longest first
     Rule(name="read-only", says="a job cannot change its data", test=harm.read_only, needs=("life",)),
     Rule(name="network", says="network=none means none", test=limits.network, needs=("life",)),
     Rule(name="relay", says="the relay's log is fetched, and no forged one", test=harm.relay, needs=("life",)),
-    Rule(name="gateway", says="a job reaches its model; its calls are counted", test=model.gateway, needs=("life",)),
     Rule(name="forged", says="a job cannot forge its end or its hardware", test=ends.forged, needs=("time-limit",)),
 )
-_ALONE: tuple[Rule[BackendBench], ...] = (  # these use the machine up, or measure how far a job can
+_ALONE: tuple[Rule[BackendBench], ...] = (  # these use the machine up, measure how far a job can, or set variables
+    Rule(name="secrets", says="a job gets the secrets that it names, and no others", test=secrets, needs=("life",)),
+    Rule(name="gateway", says="a job reaches its model; its calls are counted", test=model.gateway, needs=("life",)),
     Rule(name="cpus", says="a job cannot use more CPUs than it was given", test=limits.cpus, needs=("life",)),
     Rule(name="memory", says="a job cannot use more memory than it was given", test=limits.memory, needs=("life",)),
     Rule(
