@@ -46,7 +46,8 @@ def filter_calls() -> bool:
 
 def _unreadable(path: str) -> int:
     """A copy that nobody may read, open: the kernel keeps everyone out of the memory of a process that runs it."""
-    assert sys.platform == "linux"
+    if sys.platform != "linux":
+        raise OSError("sandboxes are on Linux")
     with tempfile.NamedTemporaryFile() as copy:
         with open(path, "rb") as source:  # noqa: PTH123
             shutil.copyfileobj(source, copy)
