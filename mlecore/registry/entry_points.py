@@ -75,7 +75,7 @@ def commands() -> dict[str, Point]:
 
 
 def read(info: str, name: str, limit: int = _LIMIT) -> str:
-    """The first bytes of a file of a distribution's metadata; empty if there is none, or if it is not a file."""
+    """The first bytes of a metadata file; empty if it is missing or not a regular file."""
     try:
         descriptor = os.open(f"{info}/{name}", _FLAGS)
     except OSError:
