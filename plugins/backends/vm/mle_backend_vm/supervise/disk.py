@@ -36,6 +36,11 @@ class Count:
         self.files = 0  # and folders
         self.memory = 0  # bytes in SysV segments
 
+    @property
+    def child(self) -> int:
+        """The process of a count in progress, or 0."""
+        return self._child
+
     def look(self, init: int = 0) -> bool:
         """Start a count, or see whether the last one is done. True: it is, and there are new numbers."""
         now = time.monotonic()
@@ -43,13 +48,15 @@ class Count:
             if now >= self._next:
                 self._start(now, init)
             return False
-        with contextlib.suppress(ChildProcessError):  # waited for already, among adopted orphans
-            if not os.waitpid(self._child, os.WNOHANG)[0]:
-                return False
+        ended, _, used = os.wait4(self._child, os.WNOHANG)
+        if not ended:
+            return False
         self._child = 0
         text = os.pread(self._said, 1 << 22, 0).decode(errors="replace")
         self.close()
-        self._next = now + max(self._every, min(20 * (now - self._began), _LONGEST))
+        # By the clock alone, a busy machine would count rarely. A slow disk works no more than half of the time.
+        rest = max(20 * (used.ru_utime + used.ru_stime), now - self._began)
+        self._next = now + max(self._every, min(rest, _LONGEST))
         kilobytes, _, rest = text.partition("files\n")
         files, _, memory = rest.partition("memory\n")
         self.bytes, self.files, self.memory = 1024 * _sum(kilobytes, 0), _sum(files, 0), segments(memory)

@@ -27,6 +27,11 @@ class WatchedLimits:
         self._memory: Memory | None = None
         self._open: OpenFiles | None = None
 
+    @property
+    def counting(self) -> int:
+        """The child process that counts on the disk now, or 0."""
+        return self._count.child
+
     def over(self, init: int) -> str:
         """Which limit the job is over: "memory", "processes", "disk", "files" or none. Never waits."""
         spec = self._spec

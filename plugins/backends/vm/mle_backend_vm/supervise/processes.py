@@ -137,9 +137,9 @@ def adopt_orphans() -> None:
     ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
 
 
-def reap(spare: int) -> None:
-    """Wait for adopted orphans that ended."""
+def reap(own: set[int]) -> None:
+    """Wait for adopted orphans that ended, and not for ``own`` children."""
     with contextlib.suppress(ChildProcessError):
         for pid in zombies(os.getpid()):
-            if pid != spare:
+            if pid not in own:
                 os.waitpid(pid, os.WNOHANG)

@@ -219,7 +219,7 @@ class Supervisor:
             kills_before, kills = kills, oom_kills()  # of the look before: a sandbox ends a moment after its init
             self._check_stop_request(now)
             if not spec.sandboxed:
-                processes.reap(child.pid)
+                processes.reap({child.pid, limits.counting})
             if child.gate >= 0 and is_whole(self.init, spec.home_folder):
                 self._open_gate(child)
             if self.helpers is not None:
