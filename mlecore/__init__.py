@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from mlecore.lazy import lazy_names
+
 if TYPE_CHECKING:
     from mlecore.api import Competition, competition
     from mlecore.controller.api import run
@@ -36,19 +38,21 @@ __all__ = [
     "run",
 ]
 
-# Names are imported when first asked for, so that `mlecore --help` and listings pay for none of them.
-_HOMES = {
-    "Competition": "mlecore.api",
-    "InvalidSubmission": "mlecore.errors",
-    "MlecoreError": "mlecore.errors",
-    "Table": "mlecore.submissions.table",
-    "competition": "mlecore.api",
-    "detect": "mlecore.detecting.group",
-    "hookimpl": "mlecore.hookspecs",
-    "plugins": "mlecore.registry.discovery",
-    "report": "mlecore.reports.tidy",
-    "run": "mlecore.controller.api",
-}
+_import = lazy_names(
+    __name__,
+    {
+        "Competition": "mlecore.api",
+        "InvalidSubmission": "mlecore.errors",
+        "MlecoreError": "mlecore.errors",
+        "Table": "mlecore.submissions.table",
+        "competition": "mlecore.api",
+        "detect": "mlecore.detecting.group",
+        "hookimpl": "mlecore.hookspecs",
+        "plugins": "mlecore.registry.discovery",
+        "report": "mlecore.reports.tidy",
+        "run": "mlecore.controller.api",
+    },
+)
 
 
 def __dir__() -> list[str]:
@@ -57,12 +61,8 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    from importlib import import_module
-
     if name == "__version__":
         from importlib.metadata import version
 
         return version("mlecore")
-    if name not in _HOMES:
-        raise AttributeError(f"module 'mlecore' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    return _import(name)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from mlecore.lazy import lazy_names
 
 if TYPE_CHECKING:
     from mlecore.data.layout import DataDirs
@@ -11,17 +13,11 @@ if TYPE_CHECKING:
 
 __all__ = ["DataDirs", "Prepared", "open_prepared"]
 
-# As in mlecore itself, names are imported when first asked for.
-_HOMES = {
-    "DataDirs": "mlecore.data.layout",
-    "Prepared": "mlecore.data.prepared",
-    "open_prepared": "mlecore.data.opening",
-}
-
-
-def __getattr__(name: str) -> Any:
-    from importlib import import_module
-
-    if name not in _HOMES:
-        raise AttributeError(f"module 'mlecore.data' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "DataDirs": "mlecore.data.layout",
+        "Prepared": "mlecore.data.prepared",
+        "open_prepared": "mlecore.data.opening",
+    },
+)

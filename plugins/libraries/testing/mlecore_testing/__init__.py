@@ -12,7 +12,9 @@ Other plugins need one line::
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from mlecore.lazy import lazy_names
 
 if TYPE_CHECKING:
     from mlecore_testing.agents import check_agent
@@ -35,23 +37,18 @@ __all__ = [
     "scripted_run",
 ]
 
-# Names are imported when first asked for: every pytest run imports this package, for its pytest plugin.
-_HOMES = {
-    "ConformanceError": "mlecore_testing.rules",
-    "ScriptedRun": "mlecore_testing.agents.scripted",
-    "Skipped": "mlecore_testing.rules",
-    "Trial": "mlecore_testing.trial",
-    "check_agent": "mlecore_testing.agents",
-    "check_backend": "mlecore_testing.backends",
-    "check_competition": "mlecore_testing.competitions",
-    "check_detector": "mlecore_testing.detectors",
-    "scripted_run": "mlecore_testing.agents.scripted",
-}
-
-
-def __getattr__(name: str) -> Any:
-    from importlib import import_module
-
-    if name not in _HOMES:
-        raise AttributeError(f"module 'mlecore_testing' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+# Every pytest run imports this package, for its pytest plugin.
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "ConformanceError": "mlecore_testing.rules",
+        "ScriptedRun": "mlecore_testing.agents.scripted",
+        "Skipped": "mlecore_testing.rules",
+        "Trial": "mlecore_testing.trial",
+        "check_agent": "mlecore_testing.agents",
+        "check_backend": "mlecore_testing.backends",
+        "check_competition": "mlecore_testing.competitions",
+        "check_detector": "mlecore_testing.detectors",
+        "scripted_run": "mlecore_testing.agents.scripted",
+    },
+)
