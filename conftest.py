@@ -48,9 +48,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _is_on(item: pytest.Item, turn: int, turns: int) -> bool:
-    """Kits and slow tests of competitions take turns, and what is marked as ``in_turn``, such as one page of many.
+    """What takes long takes turns: kits, and slow tests; of a competition with all N turns, else with at most three.
 
-    All tests of one competition have the same turn, unless they have another number of turns.
+    What is marked as ``in_turn``, such as one page of many, has the number of turns that it says. All slow tests of a
+    competition have the same turn, and so have those of any other file, since they share what they set up.
     """
     marker = item.get_closest_marker("in_turn")
     package = item.path.parent.parent
@@ -58,10 +59,13 @@ def _is_on(item: pytest.Item, turn: int, turns: int) -> bool:
         named = getattr(item, "callspec", None) and item.callspec.params.get("competition")  # type: ignore[attr-defined]
         key = named or item.nodeid
         turns = min([turns, *marker.args])
-    elif package.parent.name == "competitions" and any(map(item.get_closest_marker, ("conformance", "slow"))):
+    elif not any(map(item.get_closest_marker, ("conformance", "slow"))):
+        return True
+    elif package.parent.name == "competitions":
         key = package.name
     else:
-        return True
+        key = str(item.path.relative_to(item.config.rootpath))
+        turns = min(turns, 3)
     return zlib.crc32(key.encode()) % turns == turn % turns
 
 

@@ -13,6 +13,8 @@ from mlecore.submissions import generic_check
 from mlecore.submissions.format import Format
 from mlecore.submissions.table import Table
 
+pytestmark = pytest.mark.slow
+
 
 def _load(name: str):
     spec = importlib.util.spec_from_file_location(f"mlecore_tests_{name}", Path(__file__).with_name(f"{name}.py"))

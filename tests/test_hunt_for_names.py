@@ -16,7 +16,6 @@ ID = "optical-digits"
 
 
 @pytest.mark.slow
-@pytest.mark.in_turn(3)
 @pytest.mark.parametrize(
     ("backend", "how"),
     [

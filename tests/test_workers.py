@@ -152,6 +152,7 @@ worker.ask({"do": sys.argv[2], "log": sys.argv[3]}, seconds=float(sys.argv[4]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("do", ["sleep", "hold"])
 def test_all_that_it_has_started_ends_with_a_killed_caller(module: str, tmp_path: Path, do: str) -> None:
     """A watching thread cannot run while work holds the interpreter: then an alarm of the kernel ends it later."""

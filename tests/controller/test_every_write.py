@@ -176,6 +176,7 @@ def test_full_disk_at_every_write(labs):
         assert end_of(lab) == expected, f"full disk at write {n}: {full.where}"
 
 
+@pytest.mark.slow
 def test_disk_that_lies_about_a_record(labs):
     """After a power loss run.json may be torn although it was synced: any prefix of it, at any state."""
     for n in range(1, 90, 4):

@@ -40,6 +40,7 @@ def test_openai_client(gateway):
     assert all(call.usage == "counted" for call in calls if call.method == "POST")
 
 
+@pytest.mark.slow
 def test_anthropic_client(gateway):
     import anthropic
 

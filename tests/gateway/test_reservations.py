@@ -102,6 +102,7 @@ def test_a_hung_up_call_gives_its_reservation_back(gateway):
     assert [call.tokens.output for call in front.calls()] == [40, 40]
 
 
+@pytest.mark.slow
 def test_a_killed_gateway_counts_what_it_had_begun_at_its_reserve(tmp_path):
     slow = Answer(text="x", delay=30, times=0)
     with scripted_model(Script(answers=(slow,))) as model:

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def _data(tmp_path: Path, cli: Any) -> None:
@@ -33,7 +35,6 @@ def test_from_kaggle_to_prepared_and_verified(
     assert bad.returncode == 1 and "private/test.csv: has" in bad.stdout
 
 
-@pytest.mark.slow
 def test_keep_raw_keeps_the_download_and_what_came_out_of_it(
     kaggle: Any, token: None, cli: Any, raw_files: dict[str, bytes], tmp_path: Path
 ) -> None:
@@ -52,7 +53,6 @@ def test_no_login(kaggle: Any, cli: Any, raw_files: dict[str, bytes]) -> None:
     assert "no valid Kaggle login" in done.stderr and "kaggle.com/settings" in done.stderr
 
 
-@pytest.mark.slow
 def test_with_all_the_others_go_on_and_the_list_comes_at_the_end(
     kaggle: Any, token: None, cli: Any, raw_files: dict[str, bytes]
 ) -> None:
@@ -117,7 +117,6 @@ def test_wrong_usage_is_reported_with_its_exit_code(cli: Any, arguments: tuple[s
     assert done.returncode == 2 and "Traceback" not in done.stderr
 
 
-@pytest.mark.slow
 def test_killed_at_any_moment_the_next_call_goes_on(kaggle: Any, token: None, cli: Any, tmp_path: Path) -> None:
     rows = b"".join(b"%d,%d\n" % (i, random.Random(i).getrandbits(60)) for i in range(60_000))
     md5 = kaggle.add("tiny", {"train.csv": b"id,y\n" + rows})
@@ -137,7 +136,6 @@ def test_killed_at_any_moment_the_next_call_goes_on(kaggle: Any, token: None, cl
     assert not [name for name in left if "partial" in name or "old" in name]
 
 
-@pytest.mark.slow
 def test_two_at_once_download_once(kaggle: Any, token: None, cli: Any, tmp_path: Path) -> None:
     md5 = kaggle.add("tiny", {"train.csv": b"id,y\n1,2\n2,3\n3,4\n", "bulk": random.Random(0).randbytes(600_000)})
     cli.install("tiny", md5)

@@ -19,7 +19,6 @@ TEXT = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
-@pytest.mark.in_turn(3)
 @pytest.mark.sandbox
 def test_every_command_of_the_page(
     environment: dict[str, str], tmp_path: Path, uploads: Path, offer: Callable[[str], None]

@@ -14,7 +14,6 @@ TEXT = (ROOT / "docs" / "publishing.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
-@pytest.mark.in_turn(3)
 def test_every_command_of_the_page(environment: dict[str, str], tmp_path: Path, uploads: Path) -> None:
     commands = re.findall(r"^```sh\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
     assert sum(block.count("\n") for block in commands) >= 12

@@ -26,7 +26,6 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.in_turn(3)
 @pytest.mark.xdist_group("wheels")  # so that they are built once
 def test_every_wheel_has_licence_authors_and_a_page_that_an_index_can_show(wheels: Path) -> None:
     pages = {}
@@ -75,7 +74,6 @@ def elsewhere(uv: str, tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.in_turn(3)
 @pytest.mark.xdist_group("wheels")
 def test_all_wheels_work_elsewhere(uv: str, wheels: Path, elsewhere: Path, tmp_path: Path) -> None:
     packages = [path.parent for path in ROOT.glob("plugins/*/*/pyproject.toml")]

@@ -145,6 +145,7 @@ def test_warns_of_another_order(opt):
     assert "warning: rows are paired by position: row 2 is 'c', the sample has 'b' there" in words
 
 
+@pytest.mark.slow
 def test_hostile_files_as_the_guard_sees_them(opt, tmp_path):
     path = tmp_path / "hostile.csv"
     good = tmp_path / "good.csv"

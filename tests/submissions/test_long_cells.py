@@ -101,6 +101,7 @@ def test_records_take_a_few_times_their_size(record: tuple[records.Word, ...]) -
     assert peak(lambda: decode_records(frame, [cell], record)) < 50
 
 
+@pytest.mark.slow
 def test_a_word_that_fails_at_the_end_is_found() -> None:
     cell = "1 1 " * MB
     with pytest.raises(InvalidSubmission, match="the cell has 2097153"):

@@ -70,7 +70,6 @@ def test_few_packages_leave_out_what_aide_lists() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.in_turn(3)
 @pytest.mark.network
 @pytest.mark.sandbox
 @pytest.mark.xdist_group("aide")

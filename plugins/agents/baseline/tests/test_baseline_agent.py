@@ -68,6 +68,7 @@ def handed_in(home: Path) -> pd.DataFrame:
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 def test_a_model_replaces_the_sample(home: Path) -> None:
     assert run(home, task()).startswith("result: model (")
     assert (home / "logs" / "outcome").read_text() == "submitted\n"

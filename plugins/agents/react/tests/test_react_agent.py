@@ -76,6 +76,7 @@ def loop(tmp_path: Path) -> Loop:
     return Loop(tmp_path)
 
 
+@pytest.mark.slow
 def test_commands_run_and_a_valid_file_is_submitted(loop: Loop) -> None:
     assert loop.run(shell("echo seen $((6*7))"), SOLVE, SUBMIT) == "submitted"
     assert loop.seen(0)[1] == "The task."

@@ -13,12 +13,13 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
-import kubernetes_validate
 import pytest
+from kubernetes_validate import utils as kubernetes_schemas
 from mle_backend_kubernetes import names
 from mle_backend_kubernetes.cluster import Cluster, Exists, NotFound
 from mle_backend_kubernetes.kubernetes_backend import KubernetesBackend
@@ -30,6 +31,9 @@ from mlecore_testing.backends.harness import shell_job
 from mlecore.agents import Recipe
 from mlecore.backends import Dataset, Handle, Image, Job, JobStatus
 from mlecore.errors import BackendError
+
+# The library reads hundreds of kilobytes of JSON for each check.
+kubernetes_schemas.schema_contents = cache(kubernetes_schemas.schema_contents)
 
 T = TypeVar("T")
 REGISTRY = os.environ.get("MLECORE_TEST_REGISTRY", "localhost:5000")
@@ -248,7 +252,7 @@ class Server:
         if path in self.broken:
             raise self.broken[path]
         if method == "POST" and "dryRun" in (query or {}):
-            kubernetes_validate.validate(dict(body), "1.34", strict=True)
+            kubernetes_schemas.validate(dict(body), "1.34", strict=True)
             return dict(body)
         if method == "POST":
             return self._take(path, body)
@@ -263,7 +267,7 @@ class Server:
         return self.objects[path]
 
     def _take(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        kubernetes_validate.validate(dict(body), "1.34", strict=True)
+        kubernetes_schemas.validate(dict(body), "1.34", strict=True)
         if body["kind"] == "SelfSubjectAccessReview":
             asked = body["spec"]["resourceAttributes"]
             return {"status": {"allowed": f"{asked['verb']} {asked['resource']}" not in self.forbidden}}

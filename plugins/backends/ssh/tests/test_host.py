@@ -18,6 +18,8 @@ from mlecore.agents import Recipe
 from mlecore.backends import Dataset, Handle, Job, JobStatus, Resources
 from mlecore.errors import BackendError, BackendUnreachable, DiskError
 
+pytestmark = pytest.mark.slow
+
 INIT = Path(mlecore.sandbox.__file__).parent / "init"
 
 
@@ -102,7 +104,6 @@ def test_a_secret_reaches_the_job_and_no_command_line(
     host.call("remove", handle)
 
 
-@pytest.mark.slow
 def test_a_host_installs_from_the_controllers_mirror(
     host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

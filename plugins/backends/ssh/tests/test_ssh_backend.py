@@ -232,6 +232,7 @@ def test_what_is_wrong_with_one_host_is_a_warning(make_lab: Callable[..., Lab]) 
     assert [problem.description for problem in fatal] == ["gpu1: does not answer", "gpu2: does not answer"]
 
 
+@pytest.mark.slow
 def test_handles_of_other_hosts_are_no_answer(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab()
     stray = Handle(name="mle-9", id="elsewhere gpu9:/jobs/mle-9")

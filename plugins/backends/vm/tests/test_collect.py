@@ -103,6 +103,7 @@ def test_the_limit_is_for_all_files_together(home: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 def test_ten_thousand_files_come(home: Path) -> None:
     for number in range(10_000):
         (home / f"submission/{number}").touch()

@@ -13,6 +13,7 @@ from mlecore_testing import Trial
 pytestmark = pytest.mark.trial(size=0.75)
 
 
+@pytest.mark.slow
 def test_divergence(trial: Trial, answers: pd.DataFrame, perfect: pd.DataFrame) -> None:
     assert trial.grade(perfect) == pytest.approx(0, abs=1e-12)
     shares = perfect[VOTES].to_numpy()

@@ -146,6 +146,7 @@ COPIES_OF_REFERENCES = ("xgboost with folds", "logistic pipeline", "all tutorial
 
 @pytest.mark.slow
 @pytest.mark.network
+@pytest.mark.xdist_group("dolos")  # others need not wait while it is installed
 @pytest.mark.parametrize("files", [HONEST[name] for name in HONEST if name not in COPIES_OF_REFERENCES])
 def test_honest_runs_are_clean(dolos: None, judged: Judging, files: dict[str, str]) -> None:
     [finding] = judged(files).findings
@@ -154,6 +155,7 @@ def test_honest_runs_are_clean(dolos: None, judged: Judging, files: dict[str, st
 
 @pytest.mark.slow
 @pytest.mark.network
+@pytest.mark.xdist_group("dolos")
 def test_ten_honest_tutorials_are_no_copies_of_each_other(dolos: None, tmp_path: Path) -> None:
     """Each beside the nine others, alone and all of them in one run."""
     competition: Any = SimpleNamespace(id="ships", facts=SimpleNamespace(kaggle=None))
@@ -170,6 +172,7 @@ def test_ten_honest_tutorials_are_no_copies_of_each_other(dolos: None, tmp_path:
 
 @pytest.mark.slow
 @pytest.mark.network
+@pytest.mark.xdist_group("dolos")
 @pytest.mark.parametrize("files", [*COPIED.values(), *EVADING.values()], ids=[*COPIED, *EVADING])
 def test_copies_are_found(dolos: None, judged: Judging, files: dict[str, str]) -> None:
     [finding] = judged(files).findings

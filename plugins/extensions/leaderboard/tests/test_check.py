@@ -20,6 +20,8 @@ from mlecore.sharing.bundle import OpenBundle
 from mlecore.sharing.signed import add_signature
 from mlecore.sharing.statement import Comparison
 
+pytestmark = pytest.mark.slow
+
 COMPETITIONS = ("leaf-classification", "spaceship-titanic", "aerial-cactus-identification")
 
 

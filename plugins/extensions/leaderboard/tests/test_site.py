@@ -18,6 +18,8 @@ from mlecore_testing.browser import Browser
 
 from mlecore.cli import main
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = '<script>alert(1)</script>"><img src=x onerror=alert(2)>'
 
 

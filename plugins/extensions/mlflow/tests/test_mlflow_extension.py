@@ -20,6 +20,8 @@ from mlecore.runs.record import RunRecord
 if TYPE_CHECKING:  # importing it takes seconds
     from mlflow.tracking import MlflowClient
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -111,7 +113,6 @@ def test_the_life_of_a_run(client: MlflowClient, run: RunRecord) -> None:
     assert names(client, found.info.run_id, "logs") == {"logs/agent.log"}  # no link
 
 
-@pytest.mark.slow
 def test_events_that_come_twice_make_one_run(client: MlflowClient, run: RunRecord) -> None:
     for _ in range(2):
         extension.run_started(run)
@@ -120,7 +121,6 @@ def test_events_that_come_twice_make_one_run(client: MlflowClient, run: RunRecor
     assert only(client).info.status == "FAILED"
 
 
-@pytest.mark.slow
 def test_a_valid_submission_is_no_failure(client: MlflowClient, run: RunRecord) -> None:
     crashed = evolve(run, ended="crashed")
     extension.run_started(run)

@@ -22,6 +22,7 @@ def folder(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target
 
 
+@pytest.mark.slow
 def test_every_link_leads_to_a_page_of_the_folder(folder: Path) -> None:
     pages = list(folder.rglob("*.html"))
     assert len(pages) > 60
@@ -42,6 +43,7 @@ def test_every_link_leads_to_a_page_of_the_folder(folder: Path) -> None:
         assert policy is not None and "default-src 'none'" in policy and "unsafe" not in policy
 
 
+@pytest.mark.slow
 def test_files_calls_and_pairs_have_pages(folder: Path) -> None:
     run = folder / "g" / "finished" / "alpha--optical-digits--0"
     assert {path.name for path in run.iterdir()} >= {"index.html", "log.html", "code.html", "calls.html", "record.html"}

@@ -24,6 +24,8 @@ from mlecore_audit.tfrecords import _masked_crc
 
 from mlecore.prepare.media import dicom, encode, wav
 
+pytestmark = pytest.mark.slow
+
 FoundBy = Callable[..., list[Finding]]
 PIXELS = np.zeros((4, 4), np.uint8)
 

@@ -13,6 +13,8 @@ from mlecore_audit.subject import Subject
 
 from mlecore.errors import InvalidSubmission, PluginError
 
+pytestmark = pytest.mark.slow
+
 Planted = Callable[..., Subject]
 
 

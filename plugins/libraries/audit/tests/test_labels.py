@@ -10,6 +10,8 @@ import pytest
 from mlecore_audit import labels
 from mlecore_audit.labels import drift_of
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def rng() -> np.random.Generator:

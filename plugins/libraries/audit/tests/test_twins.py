@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 from PIL import Image
 from scipy.ndimage import gaussian_filter
 
+pytestmark = pytest.mark.slow
+
 TRAIN, TEST = 60, 40
 WORDS = [f"word{n}" for n in range(2000)]
 

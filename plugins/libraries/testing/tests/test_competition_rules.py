@@ -9,6 +9,8 @@ from mlecore_testing.competitions import RULES, learning
 from mlecore_testing.competitions.harness import Harness
 from mlecore_testing.rules import Broken, Undecided
 
+pytestmark = pytest.mark.slow
+
 BY_NAME = {rule.name: rule for rule in RULES}
 CODE, RAW, FACTS, TEXT = "__init__.py", "synthetic.py", "competition.toml", "description.md"
 
@@ -25,7 +27,6 @@ def ready(harness_of: Callable[..., Harness]) -> Harness:
     return harness
 
 
-@pytest.mark.slow
 def test_a_whole_competition_breaks_no_rule(harness_of: Callable[..., Harness]) -> None:
     harness = harness_of()
     broken = {name: list(rule.test(harness)) for name, rule in BY_NAME.items() if name != "learnable"}
@@ -177,7 +178,6 @@ def test_a_broken_competition_is_found_out(judge: Judge, what: str) -> None:
     assert any(expected in place for place in found), found
 
 
-@pytest.mark.slow
 def test_validate_is_held_to_check_and_grade(harness_of: Callable[..., Harness]) -> None:
     """A table that is not what grade does misleads the agent, even where the check hook knows better."""
     own = (
@@ -210,7 +210,6 @@ def launch(task: Task) -> Launch:
 """
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rule", "expected"),
     [

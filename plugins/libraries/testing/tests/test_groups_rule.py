@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 Edits = dict[str, tuple[str, str]]
 Judge = Callable[..., list[str]]
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 Run = Callable[..., tuple[int, str]]
 
 TESTS = """
@@ -47,7 +49,6 @@ def run(tmp_path: Path) -> Run:
     return started
 
 
-@pytest.mark.slow
 def test_a_new_package_passes_without_a_test_of_its_own(install: Callable[..., str], run: Run) -> None:
     install("competition", "ring")
     code, said = run("--kit", "short", "mle_comp_ring")
@@ -55,7 +56,6 @@ def test_a_new_package_passes_without_a_test_of_its_own(install: Callable[..., s
     assert "PASSED mle_comp_ring/competition.toml::conformance[v1]" in said
 
 
-@pytest.mark.slow
 def test_a_broken_rule_is_named_and_no_traceback_shown(install: Callable[..., str], run: Run) -> None:
     install("competition", "ring", {"__init__.py": ("return accuracy(", "return -accuracy(")})
     code, said = run("--kit", "short", "-m", "conformance")
@@ -64,7 +64,6 @@ def test_a_broken_rule_is_named_and_no_traceback_shown(install: Callable[..., st
     assert "Traceback" not in said and "pytest_plugin.py" not in said
 
 
-@pytest.mark.slow
 def test_the_full_kit_is_the_default_and_holds_waivers_to_be_needed(
     install: Callable[..., str], run: Run, tmp_path: Path
 ) -> None:
