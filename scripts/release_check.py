@@ -5,13 +5,14 @@
 3. A software bill of materials (CycloneDX) is written from requirements.lock: build/release/sbom.cdx.json.
 4. They are uploaded to a local index, and installed from there into an empty environment, where data are prepared and a
    submission is graded. Third-party packages come from the index that pip and uv are set to.
-5. With --previous, a folder of older wheels: an environment with those is upgraded, and the data that they prepared are
-   verified and graded with the same score.
+5. With --previous, a folder of older wheels: an environment with those prepares data and runs an agent, and is then
+   upgraded. Its data must still be verified, and give the same score; its runs must verify and be reported as before.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import filecmp
 import json
 import os
@@ -116,7 +117,7 @@ def graded(venv: Path, folder: Path) -> float:
 
 
 def upgraded(previous: Path, index: str, folder: Path) -> None:
-    """From the release before to this one: its data stay valid, and scores the same."""
+    """From the release before to this one: its data and its runs stay valid, with the same scores."""
     venv = folder / "venv"
     folder.mkdir()
     run(str(UV), "venv", "-q", "--python", sys.executable, str(venv))
@@ -124,6 +125,10 @@ def upgraded(previous: Path, index: str, folder: Path) -> None:
     run(*install, "--find-links", str(previous), "mlecore")
     before = mlecore(venv, "--version").strip()
     score = graded(venv, folder)
+    copies = ("--agent", "command", "-A", "argv=cp data/sample_submission.csv submission/submission.csv", "-A", "pip=")
+    places = ("--runs", str(folder / "runs"))
+    task = ("--competition", "optical-digits", "--data", str(folder / "data"), *places)
+    mlecore(venv, "run", *copies, *task, "--group", "before")
     names = ["mlecore", *map(distribution, members())]
     have = {
         row["name"] for row in json.loads(run(str(UV), "pip", "list", "-q", "--python", str(venv), "--format", "json"))
@@ -133,7 +138,13 @@ def upgraded(previous: Path, index: str, folder: Path) -> None:
     mlecore(venv, "prepare", "--verify", "optical-digits", "--data", str(folder / "data"))
     if (now := graded(venv, folder)) != score:
         sys.exit(f"after the upgrade the score is {now}, before it was {score}")
-    print(f"upgraded from {before} to {mlecore(venv, '--version').strip()}: the same data, the same score")
+    mlecore(venv, "runs", "verify", "before", *places)
+    [reported] = csv.DictReader(mlecore(venv, "report", "before", *places, "--csv").splitlines())
+    if float(reported["score"]) != score:
+        sys.exit(f"after the upgrade the run's score is {reported['score']}, before it was {score}")
+    print(
+        f"upgraded from {before} to {mlecore(venv, '--version').strip()}: the same data, the same runs, the same score"
+    )
 
 
 def mlecore(venv: Path, *words: str) -> str:
