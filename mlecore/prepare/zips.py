@@ -24,6 +24,7 @@ from mlecore.prepare.paths import safe_name
 _TIME = (1980, 1, 1, 0, 0, 0)
 _MODE = (stat.S_IFREG | 0o644) << 16
 _LOCAL_HEADER = 30  # bytes before the name
+_SIZES = 18  # where a header has both sizes, which are 0xffffffff if 64 bits of each follow
 _BLOCK = 1 << 20
 _COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
 
@@ -117,6 +118,17 @@ def move_members(source: zipfile.ZipFile, target: Path, names: Mapping[str, str]
     return len(members)
 
 
+class _Info(zipfile.ZipInfo):
+    """A member whose header Python 3.11.0 to 3.11.3 writes as later versions do."""
+
+    def FileHeader(self, zip64: bool | None = None) -> bytes:  # noqa: N802
+        if not zip64:
+            return super().FileHeader(zip64)
+        self.create_version = self.extract_version = zipfile.ZIP64_VERSION
+        header = super().FileHeader(zip64)
+        return header[:_SIZES] + b"\xff" * 8 + header[_SIZES + 8 :]
+
+
 class ZipWriter:
     """A zip being written, as a context manager; the file must not exist yet.
 
@@ -180,7 +192,7 @@ class ZipWriter:
         self._zip.comment = b""  # as a side effect, this makes the directory be written
 
     def _info(self, name: str) -> zipfile.ZipInfo:
-        info = zipfile.ZipInfo(safe_name(name), _TIME)
+        info = _Info(safe_name(name), _TIME)
         info.create_system = 3  # Unix, wherever this runs
         info.external_attr = (stat.S_IFDIR | 0o755) << 16 | 0x10 if name.endswith("/") else _MODE
         info.compress_type = self._compression

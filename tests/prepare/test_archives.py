@@ -22,7 +22,6 @@ from mlecore.archives import archive_kind
 from mlecore.data.unpack import unpack
 from mlecore.errors import DataError
 from mlecore.prepare import (
-    ZipWriter,
     extract,
     members,
     move_members,
@@ -291,32 +290,6 @@ def test_an_encrypted_member_is_reported(tmp_path: Path) -> None:
     source.write_bytes(data)
     with pytest.raises(DataError, match=r"c\.txt is encrypted"), open_member(source, "c.txt"):
         pass
-
-
-def test_a_zip_is_written_with_fixed_times_and_modes(tmp_path: Path) -> None:
-    (tmp_path / "file").write_bytes(b"from a file")
-    for name in ("1.zip", "2.zip"):
-        with ZipWriter(tmp_path / name) as archive:
-            archive.add("folder/", b"")
-            archive.add("folder/a", b"a" * 1000)
-            archive.add_file("b", tmp_path / "file")
-            with archive.open("c") as stream:
-                stream.write(b"in ")
-                stream.write(b"pieces")
-        (tmp_path / "file").touch()
-    assert (tmp_path / "1.zip").read_bytes() == (tmp_path / "2.zip").read_bytes()
-    with zipfile.ZipFile(tmp_path / "1.zip") as archive:
-        assert {i.filename: i.date_time for i in archive.infolist()} == dict.fromkeys(
-            ["folder/", "folder/a", "b", "c"], (1980, 1, 1, 0, 0, 0)
-        )
-        assert archive.read("b") == b"from a file" and archive.read("c") == b"in pieces"
-        assert archive.getinfo("folder/a").compress_size < 100 and archive.getinfo("folder/").is_dir()
-        assert archive.getinfo("b").external_attr >> 16 == stat.S_IFREG | 0o644
-    with ZipWriter(tmp_path / "stored.zip", stored=True) as archive:
-        archive.add("a", b"a" * 1000)
-    assert zipfile.ZipFile(tmp_path / "stored.zip").getinfo("a").compress_type == zipfile.ZIP_STORED
-    with pytest.raises(DataError, match="already exists"):
-        ZipWriter(tmp_path / "stored.zip")
 
 
 def test_a_member_is_read_as_a_stream(tmp_path: Path) -> None:
