@@ -17,8 +17,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from mlecore.registry.entry_points import version
-
 LIMIT = 64 << 20  # bytes
 SETTLED = 2.0  # seconds after which a changed file has other times, also on file systems that count whole seconds
 _UNUSED = 90 * 24 * 3600.0  # seconds after which a file that nobody writes any more is removed
@@ -95,9 +93,9 @@ def _content(path: Path) -> bytes:
 
 
 def _core(*sources: str) -> list[Any]:
-    """Which mlecore makes entries in which Python, by its code too: an editable install keeps its version."""
+    """Which code makes entries, in which Python: by its stamps, as an editable install keeps its version."""
     stamps = [stamp(path) for folder in sources for path in _modules(folder)]
-    return [version("mlecore"), sys.version, zlib.crc32(repr(stamps).encode())]
+    return [sys.version, zlib.crc32(repr(stamps).encode())]
 
 
 def _modules(folder: str) -> list[str]:

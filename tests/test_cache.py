@@ -63,7 +63,7 @@ def test_a_file_that_is_damaged_or_not_ones_own_counts_as_none(file: Path, damag
 
 def test_what_another_version_or_other_code_wrote_counts_as_none(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert read_entries(file, "registry") == {}
-    monkeypatch.setattr(cache, "version", lambda name: "another")
+    monkeypatch.setattr(cache, "_modules", lambda folder: ["another"])
     assert read_entries(file, "runs") == {}
 
 

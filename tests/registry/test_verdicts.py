@@ -117,7 +117,7 @@ def test_what_has_just_changed_is_not_remembered(
 
 def test_another_mlecore_examines_anew(module: Path, examined: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     look()
-    monkeypatch.setattr(kept, "version", lambda name: "another")
+    monkeypatch.setattr(kept, "_modules", lambda folder: ["another"])
     look()
     assert examined == ["tiny"] * 2
 
