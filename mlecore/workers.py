@@ -198,6 +198,7 @@ def serve(work: Callable[[Any, Say], Any], before_fork: Callable[[Any], None] | 
     ``before_fork``: imports what a request needs; each request is then worked on in a fork, which starts from clean
     memory. Without it, this process itself works, and keeps what it has read from request to request.
     """
+    gc.set_threshold(50_000)  # as the command line: the members of an archive, too, are many small values that stay
     output = os.dup(1)
     os.dup2(2, 1)
     if before_fork is None or sys.platform == "win32":

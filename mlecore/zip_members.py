@@ -15,7 +15,7 @@ from pathlib import Path
 from mlecore.archives import damaged, reading
 
 _CHUNK = 1 << 16  # bytes; malloc gets larger buffers from the kernel each time, which clears them: a third of the time
-_SMALL = 1 << 14  # bytes
+_SMALL = 1 << 15  # bytes
 _LOCAL_HEADER = 30  # bytes before the name
 _EXTRA = 64  # bytes after the name that are read at once; few archives have more
 
@@ -100,8 +100,9 @@ class Members:
         data = self._read(min(_CHUNK, _LOCAL_HEADER + len(info.filename) + _EXTRA + size), begin)
         if data[:4] != b"PK\x03\x04":
             raise damaged(self.archive, "it does not begin where it should", info.filename)
-        begin += _LOCAL_HEADER + int.from_bytes(data[26:28], "little") + int.from_bytes(data[28:30], "little")
-        data = data[begin - info.header_offset :][:size]
+        header = _LOCAL_HEADER + int.from_bytes(data[26:28], "little") + int.from_bytes(data[28:30], "little")
+        begin += header
+        data = data[header : header + size]
         if data:
             yield data
         offset = begin + len(data)

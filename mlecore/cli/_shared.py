@@ -118,19 +118,18 @@ def table_lines(header: Sequence[str], rows: Iterable[Sequence[str]], width: int
     In ``width`` columns, the widest ones are made narrower and their cells go on in the next line. A table with too
     many columns for that stays wider.
     """
-    lines = [list(header), *(list(map(printable, row)) for row in rows)]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
+    lines = [header, *(row if "".join(row).isprintable() else list(map(printable, row)) for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     least = [max(_NARROW, len(name)) for name in header]
     while width is not None and sum(widths) + len(_GAP) * (len(widths) - 1) > width:
         widest = max(range(len(widths)), key=lambda i: widths[i] - least[i])
         if widths[widest] <= least[widest]:
             break
         widths[widest] -= 1
-    return [
-        _GAP.join(cell.ljust(size) for cell, size in zip(part, widths, strict=True)).rstrip()
-        for line in lines
-        for part in itertools.zip_longest(*map(_folded, line, widths), fillvalue="")
-    ]
+    form = _GAP.join(f"{{:{size}}}" for size in widths)
+    if width is not None:
+        lines = [part for line in lines for part in itertools.zip_longest(*map(_folded, line, widths), fillvalue="")]
+    return [form.format(*line).rstrip() for line in lines]
 
 
 def _folded(cell: str, width: int) -> list[str]:

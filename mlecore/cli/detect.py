@@ -81,7 +81,7 @@ def command(
 def _named(runs: Path, name: str) -> tuple[Path, str | None]:
     """The group's folder, and the name of the run if one is named."""
     from mlecore.cli.runs._names import group_folder, one_run
-    from mlecore.runs.store import is_group
+    from mlecore.runs.folders import is_group
 
     folder = group_folder(runs, name)
     if is_group(folder):

@@ -17,11 +17,12 @@ from mlecore.controller.systems import require_backends
 from mlecore.errors import BackendUnreachable, DataError, UsageError
 from mlecore.runs.arguments import Arguments, lists_arguments, plan_of
 from mlecore.runs.contents import check_group
+from mlecore.runs.folders import is_group
 from mlecore.runs.ownership import require_own
 from mlecore.runs.plan import Plan
 from mlecore.runs.planning import difference
 from mlecore.runs.record import RunRecord
-from mlecore.runs.store import Group, create_group, is_group, load_group, load_summaries, open_group
+from mlecore.runs.store import Group, create_group, load_group, load_summaries, open_group
 from mlecore.units import counted
 
 if TYPE_CHECKING:

@@ -13,10 +13,11 @@ from attrs import evolve
 from mlecore import files
 from mlecore.backends import Hardware
 from mlecore.runs.findings import FOLDER as FINDINGS
+from mlecore.runs.folders import RECORD
 from mlecore.runs.journal import now
 from mlecore.runs.record import Replaced, RunRecord
 from mlecore.runs.snapshots import HISTORY
-from mlecore.runs.store import RECORD, grade_of
+from mlecore.runs.store import grade_of
 from mlecore.schema import LIMIT
 
 _PARTS = (

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from mlecore.archives import Kind, archive_kind, reading, refuse_bomb
 from mlecore.errors import DataError
-from mlecore.prepare.files import NewFiles, link_file
+from mlecore.prepare.files import NewFiles, link_files
 from mlecore.prepare.paths import safe_name
 from mlecore.prepare.tables import new_file
 from mlecore.prepare.tars import content, open_tar, tar_members
@@ -146,9 +146,7 @@ def _extract_7z(archive: Path, into: Path, names: Mapping[str, str] | None) -> i
         safe_name(new)
     with tempfile.TemporaryDirectory(dir=into) as folder, _open_7z(archive) as source:
         source.extract(path=folder, targets=list(renamed))
-        for old, new in renamed.items():
-            link_file(Path(folder, old), into / new)
-    return len(renamed)
+        return link_files(Path(folder), into, renamed)
 
 
 def _ensure_all(archive: Path, there: set[str], names: Mapping[str, str] | None) -> None:

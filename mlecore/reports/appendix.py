@@ -42,7 +42,7 @@ class Appendix:
 
     def write(self, group: Path) -> Path:
         """Into a group's folder, in place of the last one of its name. Raises UsageError if there is no such group."""
-        from mlecore.runs.store import is_group
+        from mlecore.runs.folders import is_group
 
         if not is_group(group):
             raise UsageError(f"{group} is not a group's folder", fix="`mlecore runs list` shows the groups.")

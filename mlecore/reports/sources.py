@@ -9,8 +9,9 @@ from attrs import evolve
 
 from mlecore.errors import UsageError
 from mlecore.reports.graded import Graded, read_graded
+from mlecore.runs.folders import is_group
 from mlecore.runs.record import RunRecord
-from mlecore.runs.store import Group, is_group, load_group, open_group, planned_records
+from mlecore.runs.store import Group, load_group, open_group, planned_records
 
 
 def read_sources(groups: Sequence[str], files: Sequence[Path], runs: Path) -> list[Graded]:

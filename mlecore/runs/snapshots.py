@@ -14,10 +14,11 @@ from attrs import asdict, frozen
 from mlecore import files
 from mlecore.errors import GradingError
 from mlecore.runs.digests import with_digest
+from mlecore.runs.folders import is_group
 from mlecore.runs.ownership import require_own
 from mlecore.runs.record import RunRecord
 from mlecore.runs.same import require_same_data
-from mlecore.runs.store import is_group, load_group, open_group
+from mlecore.runs.store import load_group, open_group
 
 if TYPE_CHECKING:
     from mlecore.data.layout import DataDirs

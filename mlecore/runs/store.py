@@ -5,13 +5,13 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
-import os
 import re
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from attrs import evolve, field, frozen, mutable, resolve_types
@@ -21,6 +21,7 @@ from mlecore.errors import DataError, UsageError
 from mlecore.registry.provenance import PluginUse
 from mlecore.runs import cancelled
 from mlecore.runs.digests import is_altered, is_own, with_digests
+from mlecore.runs.folders import GROUP, PLAN, RECORD, inner_folders, is_group, is_run
 from mlecore.runs.journal import now
 from mlecore.runs.plan import Plan, PlannedRun
 from mlecore.runs.planning import read_plan, write_plan
@@ -33,10 +34,8 @@ if TYPE_CHECKING:
     from msgspec.json import Decoder
 
 R = TypeVar("R", bound=RunSummary)
+K = TypeVar("K")
 
-RECORD = "run.json"
-PLAN = "plan.toml"
-GROUP = "group.json"
 _NAME = re.compile(r"\w[\w.@+-]{0,199}")  # commands that are printed hold it
 
 
@@ -70,10 +69,10 @@ class Group:
 
 
 @mutable
-class _Listing(Generic[R]):
+class _Listing(Generic[K]):
     """Runs of a group, and messages about what could not be read."""
 
-    records: list[R] = field(factory=list)
+    records: list[K] = field(factory=list)
     problems: list[str] = field(factory=list)
 
 
@@ -122,10 +121,6 @@ def create_group(
 def write_info(folder: Path, info: GroupInfo) -> None:
     """A group's group.json."""
     files.replace(folder / GROUP, (json.dumps(plain(info), indent=1) + "\n").encode())
-
-
-def is_group(folder: Path) -> bool:
-    return (folder / GROUP).is_file()
 
 
 def open_group(folder: Path) -> Group:
@@ -228,26 +223,31 @@ def write_record(record: RunRecord) -> RunRecord:
     return record
 
 
-def _read_group(folder: Path, read: Callable[[Path], R]) -> _Listing[R]:
-    """Every run of a group, also those that have not begun. Never raises for one damaged run."""
+def _read_group(folder: Path, read: Callable[[Path], R], known: Mapping[str, K]) -> _Listing[R | K]:
+    """Every run of a group, also those that have not begun. Never raises for one damaged run.
+
+    ``known``: runs that need not be read, by name.
+    """
     group = open_group(folder) if is_group(folder) else None
-    listing = _Listing[R]()
-    found: dict[str, R | None] = {}
-    for run_folder in _folders(folder):
+    listing = _Listing[R | K]()
+    found: dict[str, R | K | None] = {**known}
+    for name in inner_folders(folder):
+        if name in known:
+            continue
         try:
-            record = read(run_folder)
+            record = read(folder / name)
         except FileNotFoundError:
             continue  # a request for a run that has not begun, or not a run
         except (RecordError, OSError) as error:
             listing.problems.append(f"{folder.name}: {error}")
-            found[run_folder.name] = None
+            found[name] = None
             continue
         if group and record.group_uid != group.info.uid:
-            listing.problems.append(f"{folder.name}: {run_folder.name} belongs to another group ({record.group})")
-        elif record.name != run_folder.name and group:
-            listing.problems.append(f"{folder.name}: {run_folder.name} is a copy of the run {record.name}")
+            listing.problems.append(f"{folder.name}: {name} belongs to another group ({record.group})")
+        elif record.name != name and group:
+            listing.problems.append(f"{folder.name}: {name} is a copy of the run {record.name}")
         else:
-            found[run_folder.name] = record
+            found[name] = record
     if group is None:
         listing.records = [record for record in found.values() if record]
         return listing
@@ -257,15 +257,10 @@ def _read_group(folder: Path, read: Callable[[Path], R]) -> _Listing[R]:
         if there is missing:
             there = cast(R, planned_record(group, planned))
         if there is not None:
-            listing.records.append(with_reason(cast(R, there), reasons))
+            run = cast(R, there)
+            listing.records.append(run if planned.name in known else with_reason(run, reasons))
     listing.problems += [f"{folder.name}: {name} is not in the plan" for name, record in found.items() if record]
     return listing
-
-
-def _folders(folder: Path) -> list[Path]:
-    with os.scandir(folder) as entries:
-        names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
-    return [folder / name for name in sorted(names) if not name.startswith(".")]
 
 
 def planned_records(group: Group) -> Iterator[RunRecord]:
@@ -311,22 +306,22 @@ def load_summaries(path: Path, problems: list[str] | None = None) -> list[RunSum
     return _load(path, read_summary, problems)
 
 
-def _load(path: Path, read: Callable[[Path], R], problems: list[str] | None) -> list[R]:
-    if (path / RECORD).is_file() and not is_group(path):
+def load_unknown(path: Path, known: Mapping[str, K], problems: list[str]) -> list[RunSummary | K]:
+    """The same, with those in place that are ``known``, by name: these are not read."""
+    return _load(path, read_summary, problems, known)
+
+
+def _load(
+    path: Path, read: Callable[[Path], R], problems: list[str] | None, known: Mapping[str, K] = MappingProxyType({})
+) -> list[R | K]:
+    if is_run(path):
         return [read(path)]
     if not path.is_dir():
         raise UsageError(f"there is no group {path}", fix="To see them: mlecore runs list")
-    listing = _read_group(path, read)
+    listing = _read_group(path, read, known)
     if problems is not None:
         problems += listing.problems
     return listing.records
-
-
-def groups(runs: Path) -> list[Path]:
-    """Folders of all groups, oldest name first."""
-    if not runs.is_dir():
-        return []
-    return [folder for folder in _folders(runs) if is_group(folder)]
 
 
 def grade_of(folder: Path) -> dict[str, Any] | None:

@@ -12,10 +12,11 @@ from mlecore import files
 from mlecore.errors import DataError
 from mlecore.runs.digests import changed_output, is_own, problems
 from mlecore.runs.findings import FOLDER, read_findings
+from mlecore.runs.folders import PLAN, RECORD
 from mlecore.runs.journal import EVENTS, History, Journal
 from mlecore.runs.record import RunRecord
 from mlecore.runs.snapshots import HISTORY
-from mlecore.runs.store import PLAN, RECORD, Group, load_group, open_group
+from mlecore.runs.store import Group, load_group, open_group
 from mlecore.schema import LIMIT, SchemaError, parse_json
 from mlecore.units import counted
 

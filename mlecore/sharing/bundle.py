@@ -27,12 +27,13 @@ from mlecore.runs.cancelled import CANCELLED
 from mlecore.runs.digests import with_own_digest
 from mlecore.runs.findings import FOLDER as FINDINGS
 from mlecore.runs.findings import Findings, findings_file, read_findings
+from mlecore.runs.folders import GROUP, PLAN, RECORD
 from mlecore.runs.journal import now
 from mlecore.runs.plan import Plan
 from mlecore.runs.record import RunRecord
 from mlecore.runs.secrets import Fingerprint, Search, fingerprint, search
 from mlecore.runs.snapshots import HISTORY
-from mlecore.runs.store import GROUP, PLAN, RECORD, load_group, open_group
+from mlecore.runs.store import load_group, open_group
 from mlecore.runs.verifying import is_own_plan, not_started
 from mlecore.schema import LIMIT
 

@@ -15,8 +15,9 @@ from typing import Any, Literal
 
 from attrs import field, frozen
 
+from mlecore.runs.folders import RECORD
 from mlecore.runs.journal import now
-from mlecore.runs.store import RECORD, load_group, open_group
+from mlecore.runs.store import load_group, open_group
 from mlecore.schema import NOT_IN_FILE, SchemaError, parse_json, plain, structure_newer
 from mlecore.sharing.bundle import FILES, HEAD, OpenBundle, version
 from mlecore.units import counted

@@ -12,6 +12,7 @@ from pathlib import Path
 import platformdirs
 import pytest
 
+from mlecore import cache as kept
 from mlecore.registry import discovery, imports, inspection, verdicts
 from mlecore.registry.plugin import Plugin
 
@@ -23,7 +24,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The user's cache folder. Files that a test has just written count as old."""
     folder = tmp_path / "cache"
     monkeypatch.setattr(platformdirs, "user_cache_path", lambda name, appauthor: folder / name)
-    monkeypatch.setattr(verdicts, "_SETTLED", -60.0)
+    monkeypatch.setattr(kept, "SETTLED", -60.0)
     verdicts._opened.cache_clear()
     yield folder / "mlecore" / "plugins"
     verdicts._opened.cache_clear()
@@ -114,49 +115,9 @@ def test_what_has_just_changed_is_not_remembered(
     assert not any(" tiny_comp " in key for key in verdicts._verdicts().entries)
 
 
-def cut(file: Path) -> None:
-    file.write_bytes(file.read_bytes()[:-5])
-
-
-def edit(file: Path) -> None:
-    file.write_bytes(file.read_bytes().replace(b"Title of", b"Words on"))
-
-
-def link(file: Path) -> None:
-    file.rename(file.with_name("other"))
-    file.symlink_to("other")
-
-
-def make_folder(file: Path) -> None:
-    file.unlink()
-    file.mkdir()
-
-
-DAMAGE: dict[str, Callable[[Path], object]] = {
-    "cut": cut,
-    "edited": edit,
-    "empty": lambda file: file.write_bytes(b""),
-    "a folder": make_folder,
-    "a link": link,
-    "others may write": lambda file: file.chmod(0o666),
-}
-
-
-@pytest.mark.skipif(os.name != "posix", reason="no permissions")
-@pytest.mark.parametrize("damage", DAMAGE)
-def test_a_file_that_is_damaged_or_not_ones_own_counts_as_none(
-    module: Path, examined: list[str], cache: Path, damage: str
-) -> None:
-    first = look()
-    (file,) = cache.iterdir()
-    DAMAGE[damage](file)
-    assert look() == first
-    assert examined == ["tiny"] * 2
-
-
 def test_another_mlecore_examines_anew(module: Path, examined: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     look()
-    monkeypatch.setattr(verdicts, "_core_stamp", lambda: 1)
+    monkeypatch.setattr(kept, "_modules", lambda folder: ["another"])
     look()
     assert examined == ["tiny"] * 2
 
@@ -171,16 +132,6 @@ def test_commands_that_check_examine_anew(module: Path, examined: list[str]) -> 
     look()
     discovery.plugins("competition", afresh=True)
     assert examined.count("tiny") == 2
-
-
-def test_files_of_other_environments_are_removed_when_nobody_uses_them(module: Path, cache: Path) -> None:
-    cache.mkdir(parents=True)
-    for name, age in (("old.json", 100), ("new.json", 10)):
-        (cache / name).touch()
-        os.utime(cache / name, (module.stat().st_mtime - age * 86400,) * 2)
-    look()
-    assert {path.name for path in cache.iterdir()} >= {"new.json"}
-    assert not (cache / "old.json").exists()
 
 
 SECOND = """

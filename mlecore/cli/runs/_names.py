@@ -21,7 +21,8 @@ def group_folder(runs: Path, name: str) -> Path:
 
 def one_run(runs: Path, name: str) -> RunRecord:
     """A run by GROUP/RUN or path; of a group of one run that group's name will do. Raises UsageError."""
-    from mlecore.runs.store import is_group, open_group, planned_record, recover_record
+    from mlecore.runs.folders import is_group
+    from mlecore.runs.store import open_group, planned_record, recover_record
     from mlecore.runs.waiting import read_reasons, with_reason
 
     for folder in (runs / name, Path(name)):

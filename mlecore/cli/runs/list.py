@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Sequence
 from pathlib import Path
+from time import time
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,7 +16,7 @@ from mlecore.cli.runs._names import group_folder
 from mlecore.errors import MlecoreError, UsageError
 
 if TYPE_CHECKING:
-    from mlecore.runs.record import RunSummary
+    from mlecore.runs.lines import RunLine
 
 
 @click.command("list")
@@ -41,28 +41,30 @@ def command(
     Without GROUP and filters, lists all groups. `mlecore runs show GROUP/RUN --json` prints everything known about
     a run.
     """
-    from mlecore.runs.store import groups, load_summaries
+    from mlecore.runs.folders import groups
+    from mlecore.runs.lines import list_runs
 
     _known_words(state, ended)
     problems: list[str] = []
     folders = [group_folder(runs, name) for name in names] or groups(runs)
-    found: dict[Path, list[RunSummary]] = {}
+    found: dict[Path, list[RunLine]] = {}
     for folder in folders:
         try:
-            found[folder] = load_summaries(folder, problems)
+            found[folder] = list_runs(folder, problems)
         except MlecoreError as error:
             problems.append(str(error))
 
-    def fits(record: RunSummary) -> bool:
+    def fits(run: RunLine) -> bool:
         return (
-            (not state or record.state in state)
-            and (not ended or record.ended in ended)
-            and (not agent or record.agent.name in agent or record.label in agent)
-            and (not competition or record.competition in competition)
+            (not state or run.state in state)
+            and (not ended or run.ended in ended)
+            and (not agent or run.agent in agent or run.label in agent)
+            and (not competition or run.competition in competition)
         )
 
     if names or state or ended or agent or competition:
-        _list_runs([record for records in found.values() for record in records if fits(record)], as_json)
+        named = ((_group(folder), lines) for folder, lines in found.items())
+        _list_runs([(group, run) for group, lines in named for run in lines if fits(run)], as_json)
     else:
         _list_groups(found, runs, as_json)
     for problem in problems:
@@ -70,6 +72,8 @@ def command(
 
 
 def _known_words(state: tuple[str, ...], ended: tuple[str, ...]) -> None:
+    if not (state or ended):
+        return
     from mlecore.runs.record import ENDS, STATES
 
     for what, given, known in (("state", state, STATES), ("end", ended, ENDS)):
@@ -78,85 +82,65 @@ def _known_words(state: tuple[str, ...], ended: tuple[str, ...]) -> None:
                 raise UsageError(f"unknown {what} {word!r}; available: {', '.join(known)}")
 
 
-def _list_runs(records: list[RunSummary], as_json: bool) -> None:
-    rows = map(_row, records)
+def _group(folder: Path) -> str:
+    """Its name; a run's folder may be listed, too."""
+    from mlecore.runs.folders import is_run
+
+    return folder.parent.name if is_run(folder) else folder.name
+
+
+def _list_runs(found: Sequence[tuple[str, RunLine]], as_json: bool) -> None:
     if as_json:
-        print_json(list(rows))
+        print_json([_row(group, run) for group, run in found])
         return
-    shown = list(rows)
-    print_table(["RUN", "STATE", "ENDED", "ATTEMPTS", "TIME", "SCORE", "REASON"], map(_cells, shown))
-    echo(_total(shown))
+    header = ["RUN", "STATE", "ENDED", "ATTEMPTS", "TIME", "SCORE", "REASON"]
+    print_table(header, [_cells(group, run) for group, run in found])
+    echo(_total([run for _, run in found]))
 
 
-def _row(record: RunSummary) -> dict[str, Any]:
-    from attrs import asdict
-
-    from mlecore.runs.store import read_grade
-
-    grade, digest = read_grade(record.folder) if record.state == "graded" else (None, "")
-    grade = grade or {}
-    published = record.digests.grade if record.digests else None
-    return {
-        "group": record.folder.parent.name,
-        "run": record.folder.name,
-        "agent": record.agent.name,
-        "label": record.label,
-        "competition": record.competition,
-        "seed": record.seed,
-        "state": record.state,
-        "altered": record.altered or (published is not None and published != digest),
-        "ended": record.ended,
-        "outcome": record.outcome and asdict(record.outcome),
-        "attempts": len(record.attempts),
-        "seconds": record.elapsed(datetime.now(UTC)),
-        "status": _text(grade.get("status")),
-        "score": _text(grade.get("score_text")),
-        "data_kind": record.data_kind,
-        "reason": record.reason,
-    }
+def _row(group: str, run: RunLine) -> dict[str, Any]:
+    values = run._asdict()
+    del values["started"], values["finished"]
+    return {"group": group, "run": values.pop("name"), **values}
 
 
-def _total(rows: Sequence[Mapping[str, Any]]) -> str:
+def _total(runs: Sequence[RunLine]) -> str:
     from mlecore.units import counted, show_duration
 
-    states = Counter(row["state"] for row in rows)
+    states = Counter(run.state for run in runs)
     words = ", ".join(f"{number} {state}" for state, number in sorted(states.items()))
-    time = sum(row["seconds"] or 0.0 for row in rows)
-    return f"{counted(len(rows), 'run')}{f': {words}; {show_duration(time)} in all' if rows else ''}"
+    time = sum(run.seconds or 0.0 for run in runs)
+    return f"{counted(len(runs), 'run')}{f': {words}; {show_duration(time)} in all' if runs else ''}"
 
 
-def _cells(row: dict[str, Any]) -> list[str]:
+def _cells(group: str, run: RunLine) -> list[str]:
     from mlecore.units import show_duration
 
     return [
-        f"{row['group']}/{row['run']}",
-        f"{row['state']}{' (altered)' if row['altered'] else ''}",
-        row["ended"] or "",
-        str(row["attempts"] or ""),
-        "" if row["seconds"] is None else show_duration(row["seconds"]),
-        _score(row),
-        _first_line(_why(row)),
+        f"{group}/{run.name}",
+        f"{run.state}{' (altered)' if run.altered else ''}",
+        run.ended or "",
+        str(run.attempts or ""),
+        "" if run.seconds is None else show_duration(run.seconds),
+        _score(run),
+        _first_line(_why(run)),
     ]
 
 
-def _why(row: Mapping[str, Any]) -> str:
+def _why(run: RunLine) -> str:
     """The reason, and how the agent says it ended, unless that goes without saying."""
+    if run.outcome is None or run.outcome["kind"] == "submitted":
+        return run.reason
     from mlecore.agents import Outcome
 
-    outcome = Outcome(**row["outcome"]) if row["outcome"] and row["outcome"]["kind"] != "submitted" else None
-    return "; ".join(filter(None, (f"agent: {outcome}" if outcome else "", row["reason"])))
+    return "; ".join(filter(None, (f"agent: {Outcome(**run.outcome)}", run.reason)))
 
 
-def _text(value: object) -> str | None:
-    """A value of a grade.json that somebody may have edited."""
-    return value if isinstance(value, str) else None
-
-
-def _score(row: Mapping[str, Any]) -> str:
+def _score(run: RunLine) -> str:
     """Scores on other than published data compare with nothing, and say so wherever they stand."""
-    if row["status"] != "graded":
-        return row["status"] or ""
-    return _short(row["score"]) + (f" ({row['data_kind']})" if row["data_kind"] not in (None, "published") else "")
+    if run.status != "graded":
+        return run.status or ""
+    return _short(run.score) + (f" ({run.data_kind})" if run.data_kind not in (None, "published") else "")
 
 
 def _short(score: str | None) -> str:
@@ -171,31 +155,29 @@ def _first_line(text: str) -> str:
     return line if len(line) <= 60 else f"{line[:57]}..."
 
 
-def _elapsed(records: Sequence[RunSummary]) -> float | None:
+def _elapsed(runs: Sequence[RunLine]) -> float | None:
     """Seconds from the first start of a run to the last end, or to now if a run is active; None: none has begun."""
-    from mlecore.runs.record import moment
-
-    attempts = [attempt for record in records for attempt in record.attempts]
-    starts = [started for attempt in attempts if (started := moment(attempt.started_at))]
-    ends = [moment(attempt.ended_at) or datetime.now(UTC) for attempt in attempts if moment(attempt.started_at)]
-    return max(0.0, (max(ends) - min(starts)).total_seconds()) if starts else None
+    times = [(run.started, run.finished) for run in runs if run.started is not None]
+    if not times:
+        return None
+    return max(0.0, max(time() if end is None else end for _, end in times) - min(start for start, _ in times))
 
 
-def _list_groups(found: dict[Path, list[RunSummary]], runs: Path, as_json: bool) -> None:
+def _list_groups(found: dict[Path, list[RunLine]], runs: Path, as_json: bool) -> None:
     from mlecore.runs.lock import holder
     from mlecore.units import show_duration
 
     rows, out = [], []
-    for folder, records in found.items():
-        states = Counter(record.state for record in records)
+    for folder, lines in found.items():
+        states = Counter(run.state for run in lines)
         runner = holder(folder)
         at = f"process {runner.get('pid')} on {runner.get('host')}" if runner else ""
-        agents = sorted({record.label for record in records})
-        elapsed, used = _elapsed(records), sum(record.elapsed(datetime.now(UTC)) or 0.0 for record in records)
+        agents = sorted({run.label for run in lines})
+        elapsed, used = _elapsed(lines), sum(run.seconds or 0.0 for run in lines)
         rows.append(
             [
                 folder.name,
-                str(len(records)),
+                str(len(lines)),
                 ", ".join(f"{number} {state}" for state, number in sorted(states.items())),
                 ", ".join(agents[:4]) + (" ..." if len(agents) > 4 else ""),
                 "" if elapsed is None else show_duration(elapsed),

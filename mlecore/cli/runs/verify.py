@@ -47,7 +47,7 @@ def command(
     decided, e.g. without an export's list of hashes, or if a run could not be graded again.
     """
     from mlecore.cli.runs import _signatures
-    from mlecore.runs.store import is_group
+    from mlecore.runs.folders import is_group
     from mlecore.runs.verifying import verify_group
     from mlecore.sharing.bundle import HEAD
 

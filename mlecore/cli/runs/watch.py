@@ -57,8 +57,8 @@ def command(name: str | None, once: bool, every: float, runs: Path, as_json: boo
 
 
 def _at_work(runs: Path) -> Path:
+    from mlecore.runs.folders import groups
     from mlecore.runs.lock import holder
-    from mlecore.runs.store import groups
 
     folders = groups(runs)
     if not folders:

@@ -16,8 +16,9 @@ from mlecore.grading.report import Report
 from mlecore.reports.position import position
 from mlecore.runs.digests import is_own
 from mlecore.runs.findings import FOLDER, OUTCOMES, DetectorOutcome, read_findings
+from mlecore.runs.folders import RECORD
 from mlecore.runs.record import FORMAT, RunRecord, RunSummary, moment
-from mlecore.runs.store import RECORD, recover_record
+from mlecore.runs.store import recover_record
 from mlecore.schema import LIMIT
 
 if TYPE_CHECKING:

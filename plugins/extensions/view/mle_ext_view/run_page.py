@@ -20,9 +20,10 @@ from mlecore.grading.report import Report
 from mlecore.printable import printable
 from mlecore.reports.graded import Graded, read_graded
 from mlecore.runs.findings import place, read_findings
+from mlecore.runs.folders import RECORD
 from mlecore.runs.journal import Journal
 from mlecore.runs.record import RunRecord, RunSummary
-from mlecore.runs.store import RECORD, recover_record
+from mlecore.runs.store import recover_record
 from mlecore.runs.waiting import read_reasons, with_reason
 
 from .code import IN_FOLDER, listed
