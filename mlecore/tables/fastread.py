@@ -266,7 +266,7 @@ def _has_text(cells: pl.Series) -> bool:
 
     for some in (cells[:10], cells):  # mostly the first one is
         letters = some.str.to_lowercase().str.strip_chars(" \t+-")
-        if (some.str.contains(r"[^0-9eE.+\-\s]") & ~letters.is_in(_WORDS)).any():
+        if (some.str.contains(r"[^0-9eE.+\-\s]|[0-9]\s+[0-9]") & ~letters.is_in(_WORDS)).any():
             return True
     return False
 
