@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -87,12 +87,13 @@ class Lists(ExtensionArray):  # type: ignore[misc]
         return self._items[np.arange(ends[-1]) + np.repeat(self._starts - ends + self.counts(), self.counts())]
 
 
-def lists_of(parts: Sequence[tuple[Sequence[int], NDArray[np.intp], Any]], join: Any) -> Lists:
-    """From (places of cells, how many items each has, these items); ``join`` makes one array of several items'."""
+def lists_of(parts: Sequence[tuple[Sequence[int], NDArray[np.intp], Any]], join: Callable[[list[Any]], Any]) -> Lists:
+    """From (places of cells, how many items each has, these items); ``join`` makes one array of those of all parts."""
     count = sum(len(places) for places, _, _ in parts)
     starts, ends, done = np.zeros(count, dtype=np.intp), np.zeros(count, dtype=np.intp), 0
     for places, counts, _ in parts:
         last = done + np.cumsum(counts)
         starts[places], ends[places] = last - counts, last
         done = int(last[-1]) if len(last) else done
-    return Lists(join([items for _, _, items in parts]), starts, ends)
+    items = [items for _, _, items in parts if len(items)]
+    return Lists(items[0] if len(items) == 1 else join(items), starts, ends)
