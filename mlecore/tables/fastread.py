@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pandas import DataFrame
 
-WORTHWHILE = 16 << 20  # bytes; pandas reads a smaller table in the time that importing polars takes
+WORTHWHILE = 4 << 20  # bytes; pandas reads a smaller table in the time that importing polars takes
 _AT_ONCE = 16 << 20  # bytes that are parsed together
 _SAMPLE = 10_000  # rows that types are guessed from
 _MISSING = (  # cells that pandas takes as missing
