@@ -103,8 +103,8 @@ def main() -> None:
     chosen = args.competitions or list(METRICS)
     width = max(map(len, chosen))
     print(
-        f"{'':{width}}  {'rows':>9}  {'file':>6}  {'answers':>7}  {'read':>6}  {'limit':>6}  {'grade':>6}  {'x limit':>7}"
-        f"  {'peak':>6}  {'x limit':>7}  {'score':>20}"
+        f"{'':{width}}  {'rows':>9}  {'file':>6}  {'answers':>7}  {'read':>6}  {'limit':>6}  {'grade':>6}"
+        f"  {'x limit':>7}  {'peak':>6}  {'x limit':>7}  {'score':>20}"
     )
     for id in chosen:
         with scratch() as folder:
@@ -169,20 +169,18 @@ def repeated(
     In every other repetition other columns belong to the next row (``roll``), or their words come ``backwards``.
     """
     import numpy as np
-    import pandas as pd
 
-    parts = []
-    others = [name for name in table if name != key]
-    for time in range(max(1, rows // len(table))):
-        part = table.copy()
-        if roll and time % 2:
-            part[others] = np.roll(part[others].to_numpy(), 1, axis=0)
-        elif backwards and time % 2:
-            part[others] = part[others].map(lambda cell: " ".join(cell.split()[::-1]))
-        if key in part and time:
-            part[key] = [f"{time}{int(cell):0{width}d}" if width else f"{time}-{cell}" for cell in part[key]]
-        parts.append(part)
-    return pd.concat(parts)
+    times = max(1, rows // len(table))
+    place, time = np.tile(np.arange(len(table)), times), np.repeat(np.arange(times), len(table))
+    out = table.iloc[np.where(time % 2, (place - 1) % len(table), place) if roll else place].reset_index(drop=True)
+    if backwards:
+        for name in out.columns.drop(key):
+            cells = zip(time.tolist(), out[name], strict=True)
+            out[name] = [" ".join(cell.split()[::-1]) if t % 2 else cell for t, cell in cells]
+    if key in table:
+        ids = zip(time.tolist(), table[key].tolist() * times, strict=True)
+        out[key] = [(f"{t}{int(id):0{width}d}" if width else f"{t}-{id}") if t else id for t, id in ids]
+    return out
 
 
 def _write(table: DataFrame, path: Path) -> None:
