@@ -165,7 +165,7 @@ def text_label() -> Case:
 
 def word_sets() -> Case:
     def score(truth: DataFrame, predictions: DataFrame) -> float:
-        return metrics.micro_f1(truth["y"].str.split(), predictions["y"].str.split())
+        return metrics.micro_f1(truth["y"].tolist(), predictions["y"].tolist())
 
     def oracle(predictions: DataFrame, answers: DataFrame) -> float:
         from sklearn.preprocessing import MultiLabelBinarizer

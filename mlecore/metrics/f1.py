@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from mlecore.metrics.words import distinct_words, shared_words
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -24,33 +26,24 @@ def macro_f1(truth: ArrayLike, predictions: ArrayLike) -> float:
     return float((2 * hits / size).mean())
 
 
-def micro_f1(
-    truth: Iterable[Iterable[str]], predictions: Iterable[Iterable[str]], classes: Collection[str] | None = None
-) -> float:
+def micro_f1(truth: Sequence[str], predictions: Sequence[str], classes: Collection[str] | None = None) -> float:
     """2TP/(2TP + FP + FN) over all (row, label) pairs; 0 where no pair is right.
 
-    Each row is a collection of labels, of which repeats count once. **The classes are the labels of the truth** unless
-    ``classes`` are given: any other guessed label is dropped without penalty, as scikit-learn's
+    Each row is a text with labels between white space, of which repeats count once. **The classes are the labels of the
+    truth** unless ``classes`` are given: any other guessed label is dropped without penalty, as scikit-learn's
     ``MultiLabelBinarizer`` does.
     """
-    true_sets = [frozenset(labels) for labels in truth]
-    counted = frozenset().union(*true_sets) if classes is None else frozenset(classes)
-    hits = size = 0
-    for wanted, given in zip(true_sets, predictions, strict=True):
-        known = counted.intersection(given)
-        hits += len(wanted & known)
-        size += len(wanted) + len(known)
+    words = shared_words(truth, predictions, distinct_words(truth) if classes is None else classes)
+    hits, size = int(words.both.sum()), int(words.truth.sum() + words.predictions.sum())
     return 2 * hits / size if size else 0.0
 
 
-def mean_f1(truth: Iterable[Iterable[str]], predictions: Iterable[Iterable[str]]) -> float:
+def mean_f1(truth: Sequence[str], predictions: Sequence[str]) -> float:
     """The mean over rows of 2TP/(2TP + FP + FN) of a row's labels; 0 for a row without a right one.
 
-    Each row is a collection of labels, of which repeats count once. As scikit-learn's ``f1_score(average="samples")``.
+    Each row is a text with labels between white space, of which repeats count once. As scikit-learn's
+    ``f1_score(average="samples")``.
     """
-    scores = []
-    for row, guess in zip(truth, predictions, strict=True):
-        wanted, given = frozenset(row), frozenset(guess)
-        hits = len(wanted & given)
-        scores.append(2 * hits / (len(wanted) + len(given)) if hits else 0.0)
+    words = shared_words(truth, predictions)
+    scores = (2 * words.both / np.maximum(words.truth + words.predictions, 1)).tolist()
     return sum(scores) / len(scores) if scores else float("nan")

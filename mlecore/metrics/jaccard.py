@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from mlecore.submissions.cells import words
+from collections.abc import Sequence
+
+from mlecore.metrics.words import shared_words
 
 
-def word_jaccard(a: str, b: str) -> float:
-    """|A & B| / |A | B| of the sets of words, split at white space, case ignored; NaN where neither has a word.
+def word_jaccard(a: Sequence[str], b: Sequence[str]) -> list[float]:
+    """|A & B| / |A | B| of the sets of words of each pair of texts; NaN where neither has a word.
 
-    Punctuation stays on the words; a repeated word counts once.
+    Words are split at white space, case ignored. Punctuation stays on the words; a repeated word counts once.
     """
-    one, other = set(words(a.lower())), set(words(b.lower()))
-    either = len(one | other)
-    return len(one & other) / either if either else float("nan")
+    words = shared_words([text.lower() for text in a], [text.lower() for text in b])
+    either = (words.truth + words.predictions - words.both).tolist()
+    return [both / of if of else float("nan") for both, of in zip(words.both.tolist(), either, strict=True)]

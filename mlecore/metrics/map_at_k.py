@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
-from itertools import islice
+from collections.abc import Sequence
+
+import numpy as np
+
+from mlecore.metrics.words import ranked_hits
 
 
-def map_at_k(truth: Iterable[Set[str]], predictions: Iterable[Iterable[str]], k: int) -> float:
+def map_at_k(truth: Sequence[str], predictions: Sequence[str], k: int, *, single: bool = False) -> float:
     """The mean over rows of sum(hits so far / rank) over the ranks of new right guesses, over min(k, right ones).
 
-    Only the first ``k`` guesses count; a wrong or repeated one only uses up its rank. No truth is empty. With
-    one right guess a row this is the mean of 1/rank.
+    Each row is a text with words between white space, or (``single``) single blanks: the guesses, best first. Only the
+    first ``k`` count; a wrong or repeated one only uses up its rank. No truth is empty. With one right guess a row this
+    is the mean of 1/rank.
     """
-    total, rows = 0.0, 0
-    for right, ranked in zip(truth, predictions, strict=True):
-        rows += 1
-        first = list(islice(ranked, k))
-        if right.isdisjoint(first):  # most rows, where there are many labels
-            continue
-        hits, score, seen = 0, 0.0, set()
-        for rank, label in enumerate(first, 1):
-            if label in right and label not in seen:
-                seen.add(label)
-                hits += 1
-                score += hits / rank
-        total += score / min(len(right), k)
-    return total / rows if rows else float("nan")
+    hits, right = ranked_hits(truth, predictions, k, single=single)
+    scores, so_far = np.zeros(len(hits)), np.zeros(len(hits), dtype=np.int64)
+    for rank in range(k):
+        so_far += hits[:, rank]
+        scores += np.where(hits[:, rank], so_far / (rank + 1), 0)
+    total = np.cumsum(scores / np.clip(right, 1, k))  # row by row, as published; np.sum would round otherwise
+    return float(total[-1]) / len(total) if len(total) else float("nan")

@@ -6,7 +6,7 @@ disjoint. So counts need no picture, and do not depend on whether pixels are cou
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -14,9 +14,10 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from mlecore.submissions.masks import Runs
+    from mlecore.submissions.masks import Masks, Runs
 
 _MOST = 2**63 - 1
+_TOGETHER = 4096  # masks
 
 
 def encode_mask(mask: ArrayLike, order: Literal["columns", "rows"]) -> str:
@@ -49,17 +50,26 @@ def _shared(a: Runs, b: Runs) -> NDArray[np.int64]:
     return np.asarray(before[1::2] - before[::2])
 
 
-def areas(masks: Sequence[Runs]) -> NDArray[np.int64]:
+def areas(masks: Masks) -> NDArray[np.int64]:
     """``area`` of each mask, all at once."""
+    return np.concatenate([np.empty(0, dtype=np.int64), *map(_areas, _parts(masks))])
+
+
+def _areas(masks: Masks) -> NDArray[np.int64]:
     runs, ends = _joined(masks)
     return np.asarray(np.diff(np.cumsum(np.r_[0, runs[:, 1] - runs[:, 0]])[np.r_[0, ends]]))
 
 
-def overlaps(a: Sequence[Runs], b: Sequence[Runs]) -> NDArray[np.int64]:
-    """``overlap`` of each pair of masks, all at once: pictures follow one another, as if they were one."""
+def overlaps(a: Masks, b: Masks) -> NDArray[np.int64]:
+    """``overlap`` of each pair of masks, many at once."""
+    if len(a) != len(b):
+        raise ValueError(f"there are {len(a)} and {len(b)} masks")
+    return np.concatenate([np.empty(0, dtype=np.int64), *map(_overlaps, _parts(a), _parts(b))])
+
+
+def _overlaps(a: Masks, b: Masks) -> NDArray[np.int64]:
+    """Pictures follow one another, as if they were one."""
     (one, one_ends), (other, other_ends) = _joined(a), _joined(b)
-    if len(one_ends) != len(other_ends):
-        raise ValueError(f"there are {len(one_ends)} and {len(other_ends)} masks")
     if not len(one) or not len(other):
         return np.zeros(len(one_ends), dtype=np.int64)
     pixels = max(int(one.max()), int(other.max()))
@@ -71,13 +81,22 @@ def overlaps(a: Sequence[Runs], b: Sequence[Runs]) -> NDArray[np.int64]:
     return np.asarray(np.diff(np.cumsum(np.r_[0, _shared(one, other)])[np.r_[0, other_ends]]))
 
 
-def _joined(masks: Sequence[Runs]) -> tuple[Runs, NDArray[np.int64]]:
+def _parts(masks: Masks) -> Iterator[Masks]:
+    """So many that what is computed of them takes little memory beside all."""
+    return (masks[start : start + _TOGETHER] for start in range(0, len(masks), _TOGETHER))
+
+
+def _joined(masks: Masks) -> tuple[Runs, NDArray[np.int64]]:
     """All runs, and for each mask the number of them up to its end."""
+    from mlecore.submissions.lists import Lists
+
+    if isinstance(masks, Lists):
+        return masks.joined().astype(np.int64, copy=False), np.cumsum(masks.counts())
     ends = np.cumsum(np.fromiter(map(len, masks), np.int64, len(masks)))
     return np.concatenate([np.empty((0, 2), dtype=np.int64), *masks]), ends
 
 
-def dice(a: Runs, b: Runs) -> float:
-    """2 * overlap / (area + area); NaN where both are empty."""
-    both = area(a) + area(b)
-    return 2 * overlap(a, b) / both if both else float("nan")
+def dice(a: Masks, b: Masks) -> list[float]:
+    """2 * overlap / (area + area) of each pair of masks; NaN where both are empty."""
+    both, shared = (areas(a) + areas(b)).tolist(), overlaps(a, b).tolist()
+    return [2 * hits / pixels if pixels else float("nan") for hits, pixels in zip(shared, both, strict=True)]

@@ -16,8 +16,8 @@ from mlecore.submissions.alignment import (
 from mlecore.submissions.cells import words
 from mlecore.submissions.check import generic_check
 from mlecore.submissions.format import Column, Format
-from mlecore.submissions.label_sets import label_sets
 from mlecore.submissions.messages import in_file_order
+from mlecore.submissions.other_labels import refuse_other_labels
 from mlecore.submissions.table import Table
 from mlecore.submissions.values import integers, labels, numbers, refuse, rows_sum_to_one, texts
 
@@ -30,11 +30,11 @@ __all__ = [
     "in_file_order",
     "integers",
     "known_ids",
-    "label_sets",
     "labels",
     "numbers",
     "read_answers",
     "refuse",
+    "refuse_other_labels",
     "rows_sum_to_one",
     "same_count",
     "same_ids",

@@ -45,8 +45,7 @@ from mlecore.schema import SchemaError, Written, brief, structure
 from mlecore.submissions.cells import Word
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-    from pandas import DataFrame, Series
+    from pandas import DataFrame
 
     from mlecore.submissions.table import Table
 
@@ -112,8 +111,9 @@ class Column:
         if self.type == "records" and not self.record:
             raise PluginError("a column of records needs `record`, the fields of each record")
 
-    def read(self, frame: DataFrame, name: str, answers: DataFrame) -> NDArray[Any] | Sequence[Any] | Series:
-        """The column's values, one a row. Raises InvalidSubmission for those that do not fit."""
+    def read(self, frame: DataFrame, name: str, answers: DataFrame) -> Any:
+        """The column's values, one a row: an array, a list, or ``Lists``. Raises InvalidSubmission for those that do
+        not fit."""
         from mlecore.submissions import values
 
         match self.type:

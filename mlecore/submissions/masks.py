@@ -7,7 +7,7 @@ A decoded mask is an array of runs x 2 (first pixel, counted from 0; the one aft
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -20,18 +20,20 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pandas import DataFrame
 
-Runs: TypeAlias = "NDArray[np.int64]"
+    from mlecore.submissions.lists import Lists
+
+Runs: TypeAlias = "NDArray[np.int64] | NDArray[np.int32]"
+Masks: TypeAlias = "Lists | Sequence[Runs]"
 
 _PLAIN = re.compile(r"[0-9]{1,18}+(?: [0-9]{1,18}+)*+")  # what numpy reads, as int would, and at once
 _PAIRS = re.compile(r"(?:[0-9]{1,18}+ [0-9]{1,18}+(?: [0-9]{1,18}+ [0-9]{1,18}+)*+)?")
 _SHORT, _TOGETHER = 4096, 4096  # characters of a mask, and masks that are decoded at once
 _MOST = 2**63 - 1
 _FAR = 2**62  # more than any picture has; keeps sums within 64 bits
+_LONGEST = 18  # digits of numbers that are certainly within 64 bits
 
 
-def decode_masks(
-    frame: DataFrame, cells: Iterable[str], sizes: Iterable[int | None], *, exact: bool = False
-) -> list[Runs]:
+def decode_masks(frame: DataFrame, cells: Iterable[str], sizes: Iterable[int | None], *, exact: bool = False) -> Lists:
     """The runs of each row's cell; ``sizes``: the number of pixels of each row's picture, None if it is unknown.
 
     A cell is blank (no pixel), or ``start length start length ...`` separated by white space, counted from 1. Refused:
@@ -42,17 +44,31 @@ def decode_masks(
 
     Raises InvalidSubmission that names the first bad row by ``frame``.
     """
-    rows = list(zip(cells, sizes, strict=True))
-    out: dict[int, Runs] = {}
-    for start in range(0, len(rows), _TOGETHER):
-        out |= _decode_together(rows, range(start, min(start + _TOGETHER, len(rows))), exact)
-    for place in in_file_order(frame, [place for place in range(len(rows)) if place not in out]):
-        cell, size = rows[place]
+    from mlecore.submissions.lists import lists_of
+
+    texts, pixels = list(cells), list(sizes)
+    if len(texts) != len(pixels):
+        raise ValueError(f"there are {len(texts)} masks and {len(pixels)} sizes")
+    parts: list[tuple[Sequence[int], NDArray[np.intp], Runs]] = []
+    odd: list[int] = []  # places of those that are decoded one by one
+    for start in range(0, len(texts), _TOGETHER):
+        places = range(start, min(start + _TOGETHER, len(texts)))
+        plain = [place for place in places if len(texts[place]) <= _SHORT]
+        found = _decode_together([texts[place] for place in plain], [pixels[place] for place in plain], exact)
+        if found is None:
+            plain = [place for place in plain if _PAIRS.fullmatch(texts[place])]
+            found = _decode_together([texts[place] for place in plain], [pixels[place] for place in plain], exact)
+        if found is not None:
+            parts.append((plain, *found))
+        odd += places if found is None else sorted({*places} - {*plain})
+    for place in in_file_order(frame, odd):
+        size = pixels[place]
         try:
-            out[place] = _decode(cell, None if size is None else int(size), exact)
+            runs = _decode(texts[place], None if size is None else int(size), exact)
         except ValueError as error:
-            raise InvalidSubmission(f"{row_name(frame, place)}: {error}; found {shown(cell)}") from None
-    return [out[place] for place in range(len(rows))]
+            raise InvalidSubmission(f"{row_name(frame, place)}: {error}; found {shown(texts[place])}") from None
+        parts.append(([place], np.array([len(runs)]), runs))
+    return lists_of(parts, lambda runs: np.concatenate([np.empty((0, 2), dtype=np.int32), *runs]))
 
 
 def _decode(cell: str, size: int | None, exact: bool) -> Runs:
@@ -80,15 +96,24 @@ def _decode(cell: str, size: int | None, exact: bool) -> Runs:
     return np.column_stack([begin, end])
 
 
-def _decode_together(rows: Sequence[tuple[str, int | None]], places: Iterable[int], exact: bool) -> Mapping[int, Runs]:
-    """The short ones among these masks, decoded at once, in a ninth of the time; cells with an odd count of numbers, or
-    with anything but digits and single blanks, are left out. None of them if one is wrong: ``_decode`` says which."""
-    places = [place for place in places if len(cell := rows[place][0]) <= _SHORT and _PAIRS.fullmatch(cell)]
-    cells = [rows[place][0] for place in places]
-    counts = [cell.count(" ") // 2 + bool(cell) for cell in cells]  # of runs
-    numbers = np.fromstring(" ".join(filter(None, cells)), dtype=np.int64, sep=" ")
-    limits = np.array([_FAR if (size := rows[place][1]) is None else min(int(size), _FAR - 1) for place in places])
-    row = np.repeat(np.arange(len(places)), counts)
+def _decode_together(
+    cells: Sequence[str], sizes: Sequence[int | None], exact: bool
+) -> tuple[NDArray[np.intp], Runs] | None:
+    """How many runs each has, and all of them, in a ninth of the time; None if a cell has an odd count of numbers,
+    anything but digits and single blanks, or is wrong: ``_decode`` says which."""
+    some = np.array([place for place, cell in enumerate(cells) if cell], dtype=np.intp)
+    text = "".join([f"{cell}\n" for cell in cells if cell]).encode(errors="replace")
+    if text.translate(None, b"0123456789 \n"):
+        return None
+    characters = np.frombuffer(text, dtype=np.uint8)
+    ends = np.flatnonzero(characters < ord("0"))  # of numbers
+    lengths = np.diff(ends, prepend=-1) - 1
+    counts = np.diff(np.flatnonzero(characters[ends] == ord("\n")), prepend=-1)  # of numbers of each cell
+    if len(counts) != len(some) or (counts % 2).any() or not ((lengths > 0) & (lengths <= _LONGEST)).all():
+        return None
+    numbers = np.fromstring(text, dtype=np.int64, sep=" ")
+    limits = np.array([_FAR if size is None else min(int(size), _FAR - 1) for size in sizes], dtype=np.int64)
+    row = np.repeat(some, counts // 2)
     limit = limits[row]
     begin, end = numbers[::2] - 1, numbers[::2] - 1 + numbers[1::2]
     within = row[1:] == row[:-1]  # a run and the one after it are of one mask
@@ -96,10 +121,10 @@ def _decode_together(rows: Sequence[tuple[str, int | None]], places: Iterable[in
     wrong = (numbers < 1).any() or (within & (begin[1:] < begin[:-1])).any() or (exact and (end > limit).any())
     known = limit[1:] < _FAR
     if wrong or (within & known & inside[1:] & (begin[1:] < np.minimum(end, limit)[:-1])).any():
-        return {}
+        return None
     runs = np.column_stack([begin, np.minimum(end, limit)])[inside]
-    ends = np.cumsum(np.bincount(row[inside], minlength=len(places)))
-    return dict(zip(places, np.split(runs, ends)[:-1], strict=True))
+    small = not len(runs) or int(runs.max()) <= np.iinfo(np.int32).max
+    return np.bincount(row[inside], minlength=len(cells)), runs.astype(np.int32) if small else runs
 
 
 def _numbers(cell: str) -> NDArray[np.int64]:

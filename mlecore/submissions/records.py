@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pandas import DataFrame
 
+    from mlecore.submissions.lists import Lists
+
 _SHORT, _TOGETHER = 4096, 4096  # characters of a cell, and cells that are decoded at once
 
 
 @frozen(eq=False)
 class Records:
-    """The records of a cell, word by word: for each word of a record an array that has it of all records.
+    """The records of a cell, or of many, word by word: for each word of a record an array that has it of all records.
 
     Texts are objects, numbers and integers float64.
     """
@@ -31,10 +33,13 @@ class Records:
     def __len__(self) -> int:
         return len(self.words[0])
 
+    def __getitem__(self, some: slice | NDArray[np.intp]) -> Records:
+        return Records([word[some] for word in self.words])
+
 
 def decode_records(
     frame: DataFrame, cells: Iterable[str], record: Sequence[Word], *, single: bool = False, blank: bool = False
-) -> list[Records]:
+) -> Lists:
     """The records of each row's cell, whose words are what ``record`` says. An empty cell has none.
 
     A ``number`` is what Python's ``float`` takes, nan and inf too; an ``integer`` is that with its fraction cut off,
@@ -44,16 +49,26 @@ def decode_records(
 
     Raises InvalidSubmission that names the first bad row by ``frame``.
     """
+    from mlecore.submissions.lists import lists_of
+
     texts = list(cells)
-    out: dict[int, Records] = {}
+    none = _decode("", record, single)
+    empty = [place for place, cell in enumerate(texts) if not cell]
+    parts: list[tuple[Sequence[int], NDArray[np.intp], Records]] = [(empty, np.zeros(len(empty), dtype=int), none)]
+    odd: list[int] = []  # places of those that are decoded one by one
     for start in range(0, len(texts), _TOGETHER):
-        out |= _decode_together(texts, range(start, min(start + _TOGETHER, len(texts))), record)
-    for place in in_file_order(frame, [place for place in range(len(texts)) if place not in out]):
+        places = range(start, min(start + _TOGETHER, len(texts)))
+        plain = [place for place in places if 0 < len(texts[place]) <= _SHORT]
+        found = _decode_together([texts[place] for place in plain], record)
+        if found is not None:
+            parts.append((plain, *found))
+        odd += [place for place in places if texts[place] and (found is None or len(texts[place]) > _SHORT)]
+    for place in in_file_order(frame, odd):
         cell = texts[place]
         try:
-            if cell and not cell.strip() and not blank:
+            if not cell.strip() and not blank:
                 raise ValueError("the cell is blank")
-            out[place] = _decode(cell if cell.strip() else "", record, single)
+            decoded = _decode(cell, record, single) if cell.strip() else none
         except (ValueError, OverflowError) as reason:
             count = sum(1 for _ in words(cell, single=single))
             error = f"the cell has {count}" if cell.strip() and count % len(record) else reason
@@ -62,28 +77,30 @@ def decode_records(
                 f"{row_name(frame, place)}: expected records of {len(record)} words ({', '.join(record)}) with "
                 f"{between} between, but {error}; found {shown(cell)}"
             ) from None
-    return [out[place] for place in range(len(texts))]
+        parts.append(([place], np.array([len(decoded)]), decoded))
+    return lists_of(parts, lambda found: _joined(found or [none]))
 
 
-def _decode_together(texts: Sequence[str], places: Iterable[int], record: Sequence[Word]) -> Mapping[int, Records]:
-    """The short cells among these, decoded at once, if all have single blanks between whole records. None of them if
-    one has not, or is wrong: ``_decode`` says which."""
-    places = [place for place in places if 0 < len(texts[place]) <= _SHORT]
-    joined = " ".join([texts[place] for place in places])
+def _joined(parts: Sequence[Records]) -> Records:
+    return Records([np.concatenate(column) for column in zip(*(part.words for part in parts), strict=True)])
+
+
+def _decode_together(cells: Sequence[str], record: Sequence[Word]) -> tuple[NDArray[np.intp], Records] | None:
+    """How many records each has, and all of them, if all cells have single blanks between whole records. None if one
+    has not, or is wrong: ``_decode`` says which."""
+    joined = " ".join(cells)
     here = joined.split(" ")
-    if not places or here != joined.split():
-        return {}
-    counts = np.array([texts[place].count(" ") + 1 for place in places])
+    if not cells or here != joined.split():
+        return None
+    counts = np.array([cell.count(" ") + 1 for cell in cells])
     if (counts % len(record)).any():
-        return {}
+        return None
     seen: dict[str, str] = {}
     try:
         columns = [_READ[kind](here[i :: len(record)], seen) for i, kind in enumerate(record)]
     except (ValueError, OverflowError):
-        return {}
-    ends = (np.cumsum(counts) // len(record)).tolist()
-    parts = zip(places, [0, *ends], ends, strict=False)
-    return {place: Records([column[start:end] for column in columns]) for place, start, end in parts}
+        return None
+    return counts // len(record), Records(columns)
 
 
 def _decode(cell: str, record: Sequence[Word], single: bool) -> Records:
@@ -127,17 +144,14 @@ _READ: Mapping[Word, Callable[[Sequence[str], dict[str, str]], NDArray[Any]]] = 
 
 def refuse_records(frame: DataFrame, column: str, expected: str, bad: Callable[[Records], NDArray[np.bool_]]) -> None:
     """Raises InvalidSubmission that names the first row with a ``bad`` record; ``expected`` says what it must be."""
-    cells = frame[column].tolist()
-    for place in in_file_order(frame, range(len(cells))):
-        wrong = np.flatnonzero(bad(cells[place]))
-        if len(wrong):
-            record = " ".join(str(word[wrong[0]]) for word in cells[place].words)
-            raise InvalidSubmission(f"{row_name(frame, place)}: {expected}; found {shown(record)}")
+    rows, found = flatten(frame[column].array)
+    wrong = np.flatnonzero(bad(found))
+    if len(wrong):
+        place = in_file_order(frame, np.unique(rows[wrong]).tolist())[0]
+        record = " ".join(str(word[wrong[rows[wrong] == place][0]]) for word in found.words)
+        raise InvalidSubmission(f"{row_name(frame, place)}: {expected}; found {shown(record)}")
 
 
-def flatten(cells: Sequence[Records], record: int) -> tuple[NDArray[np.intp], list[NDArray[Any]]]:
-    """All records, of so many words, one below the other: the row of each, and their words."""
-    if len(cells) == 0:
-        return np.empty(0, dtype=np.intp), [np.empty(0) for _ in range(record)]
-    rows = np.repeat(np.arange(len(cells)), [len(cell) for cell in cells])
-    return rows, [np.concatenate(word) for word in zip(*(cell.words for cell in cells), strict=True)]
+def flatten(cells: Lists) -> tuple[NDArray[np.intp], Records]:
+    """All records, one below the other, and the row of each."""
+    return np.repeat(np.arange(len(cells)), cells.counts()), cells.joined()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pandas import DataFrame
 
-WORTHWHILE = 16 << 20  # bytes; pandas reads a smaller table in the time that importing polars takes
+WORTHWHILE = 4 << 20  # bytes; pandas reads a smaller table in the time that importing polars takes
 _AT_ONCE = 16 << 20  # bytes that are parsed together
 _SAMPLE = 10_000  # rows that types are guessed from
 _MISSING = (  # cells that pandas takes as missing
@@ -266,7 +266,7 @@ def _has_text(cells: pl.Series) -> bool:
 
     for some in (cells[:10], cells):  # mostly the first one is
         letters = some.str.to_lowercase().str.strip_chars(" \t+-")
-        if (some.str.contains(r"[^0-9eE.+\-\s]") & ~letters.is_in(_WORDS)).any():
+        if (some.str.contains(r"[^0-9eE.+\-\s]|[0-9]\s+[0-9]") & ~letters.is_in(_WORDS)).any():
             return True
     return False
 

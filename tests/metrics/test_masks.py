@@ -67,7 +67,7 @@ def test_decodes_as_painted():
         shared = int((painted_a & painted_b).sum())
         assert (area(a), overlap(a, b)) == (painted_a.sum(), shared)
         if painted_a.any() or painted_b.any():
-            assert dice(a, b) == pytest.approx(2 * shared / (painted_a.sum() + painted_b.sum()))
+            assert dice([a], [b]) == pytest.approx([2 * shared / (painted_a.sum() + painted_b.sum())])
 
 
 def test_masks_decoded_together_are_those_decoded_alone():
@@ -115,8 +115,9 @@ def test_beyond_the_picture():
 
 
 def test_both_empty_has_no_dice():
-    assert math.isnan(dice(decoded("", 9), decoded("", 9)))
-    assert dice(decoded("1 1", 9), decoded("", 9)) == 0
+    one, none = decoded("1 1", 9), decoded("", 9)
+    assert math.isnan(dice([none], [none])[0])
+    assert dice([one, one], [none, one]) == [0, 1]
 
 
 def test_encodes_what_it_decodes():

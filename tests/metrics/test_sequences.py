@@ -57,14 +57,16 @@ def test_a_hostile_text_takes_time_in_proportion():
 
 
 def test_map_at_k():
-    assert map_at_k([{"a"}], [["b", "a"]], k=5) == 0.5
-    assert map_at_k([{"a"}], [["b", "b", "b", "b", "b", "a"]], k=5) == 0
-    assert map_at_k([{"a", "b"}], [["a", "a", "b"]], k=12) == pytest.approx((1 + 2 / 3) / 2)
-    assert map_at_k([{"a", "b", "c"}, {"a"}], [["a", "b"], []], k=2) == 0.5
+    assert map_at_k(["a"], ["b a"], k=5) == 0.5
+    assert map_at_k(["a"], ["b b b b b a"], k=5) == 0
+    assert map_at_k(["a b"], ["a a b"], k=12) == pytest.approx((1 + 2 / 3) / 2)
+    assert map_at_k(["a b c", "a"], ["a b", ""], k=2) == 0.5
+    assert map_at_k(["a", "a"], [" a", "a\tb"], k=2) == 1
+    assert map_at_k(["a", "a"], [" a", "a\tb"], k=2, single=True) == 0.25
 
 
 def test_words_are_sets():
-    assert word_jaccard("One  two two", "ONE\tthree") == 1 / 3
-    assert word_jaccard("one, two", "one two") == 1 / 3
-    assert word_jaccard("", "one") == 0
-    assert math.isnan(word_jaccard(" ", ""))
+    assert word_jaccard(["One  two two"], ["ONE\tthree"]) == [1 / 3]
+    assert word_jaccard(["one, two"], ["one two"]) == [1 / 3]
+    assert word_jaccard(["", "a\x1cb"], ["one", "b\u2003a"]) == [0, 1]
+    assert math.isnan(word_jaccard([" "], [""])[0])

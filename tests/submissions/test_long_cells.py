@@ -71,8 +71,9 @@ def test_records_are_the_same_in_pieces(size: int) -> None:
     assert names.tolist() == [f"name{place % 3}" for place in range(50)] and names.dtype == object
     assert numbers.tolist() == [place + 0.5 for place in range(50)] and integers.tolist() == list(range(50))
     assert len(none) == 0 and [words.dtype for words in none.words] == [object, np.float64, np.float64]
-    rows, joined = flatten([found, none, found], 3)
-    assert rows.tolist() == [0] * 50 + [2] * 50 and joined[0].tolist() == names.tolist() * 2
+    frame = pd.DataFrame(index=[0, 1, 2])
+    rows, joined = flatten(decode_records(frame, [cell, "", cell], ("text", "number", "integer")))
+    assert rows.tolist() == [0] * 50 + [2] * 50 and joined.words[0].tolist() == names.tolist() * 2
     for wrong, why in (
         (f"{cell} x", "the cell has 151"),
         (f"{cell} x y 1", "convert"),

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from mlecore.errors import InvalidSubmission
-from mlecore.submissions import Format, integers, label_sets, labels, numbers, rows_sum_to_one, texts
+from mlecore.submissions import Format, integers, labels, numbers, refuse_other_labels, rows_sum_to_one, texts
 from mlecore.submissions.records import decode_records, refuse_records
 
 BEYOND_64_BITS = "18446744073709551616"
@@ -144,11 +144,11 @@ def test_row_sums(table):
         rows_sum_to_one(frame, ["a", "b"], 1.1e-5)
 
 
-def test_label_sets():
+def test_other_labels():
     frame = pd.DataFrame({"x": ["b a  b", "", "07"]})
-    assert label_sets(frame, "x", {"a", "b", "07"}, "labels") == [{"a", "b"}, set(), {"07"}]
+    refuse_other_labels(frame, "x", {"a", "b", "07"}, "labels")
     with pytest.raises(InvalidSubmission, match="'x' must hold letters; found row 3: '07'"):
-        label_sets(frame, "x", {"a", "b", "7"}, "letters")
+        refuse_other_labels(frame, "x", {"a", "b", "7"}, "letters")
 
 
 def test_refuse_records():

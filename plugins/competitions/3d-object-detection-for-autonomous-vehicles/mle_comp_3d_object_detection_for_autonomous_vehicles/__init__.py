@@ -23,6 +23,7 @@ from mlecore.prepare import (
 )
 from mlecore.submissions import Format, Table, generic_check, read_answers
 from mlecore.submissions.messages import row_name
+from mlecore.submissions.records import flatten
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -159,7 +160,7 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     truth, predictions = format.read(submission, answers)
     _refuse_infinite_yaws(predictions)
     asked = format.columns["PredictionString"].read(truth, "PredictionString", truth)
-    return mean_average_precision(list(asked), predictions)
+    return mean_average_precision(asked, predictions)
 
 
 @hookimpl
@@ -172,8 +173,8 @@ def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
 def _refuse_infinite_yaws(predictions: DataFrame) -> None:
     import numpy as np
 
-    for place, cell in enumerate(predictions["PredictionString"]):
-        yaws = cell.words[YAW]
-        if np.isinf(yaws).any():
-            found = yaws[np.isinf(yaws)][0]
-            raise InvalidSubmission(f"{row_name(predictions, place)}: a yaw must be finite; found {found}")
+    rows, found = flatten(predictions["PredictionString"].array)
+    yaws = found.words[YAW]
+    if np.isinf(yaws).any():
+        first = int(np.isinf(yaws).argmax())
+        raise InvalidSubmission(f"{row_name(predictions, int(rows[first]))}: a yaw must be finite; found {yaws[first]}")

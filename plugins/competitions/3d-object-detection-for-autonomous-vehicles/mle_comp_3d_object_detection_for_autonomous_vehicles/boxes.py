@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+from attrs import frozen
 
 from mlecore.errors import InvalidSubmission
 from mlecore.submissions.messages import row_name
-from mlecore.submissions.records import Records, flatten
+from mlecore.submissions.records import flatten
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pandas import DataFrame
+
+    from mlecore.submissions.lists import Lists
 
 Floats: TypeAlias = "NDArray[np.float64]"
 Integers: TypeAlias = "NDArray[np.intp]"
@@ -27,48 +29,56 @@ _AT_ONCE = 100_000  # pairs of boxes in memory
 class Boxes:
     """Objects one below the other, each with its row and class, and boxes (objects x 7): centre, sizes, yaw."""
 
-    def __init__(self, cells: Sequence[Records]) -> None:
-        self.rows, (self.confidence, *numbers, self.classes) = flatten(cells, 9)
+    def __init__(self, cells: Lists) -> None:
+        self.rows, found = flatten(cells)
+        self.confidence, *numbers, self.classes = found.words
         self.box = np.column_stack(numbers)
 
-    def pairs(self) -> Iterator[tuple[int, str]]:
-        """Each object's row and class."""
-        return zip(self.rows.tolist(), self.classes.tolist(), strict=True)
 
-    def grouped(self, groups: dict[tuple[int, str], int]) -> Integers:
-        """The number of each object's row and class among ``groups``; -1 where it is not there."""
-        return np.array([groups.get(pair, -1) for pair in self.pairs()], dtype=np.intp)
+@frozen(eq=False)
+class Groups:
+    """The number of each true and each given object's row and class, -1 if it has none, and the row of each number."""
+
+    of_truth: Integers
+    of_given: Integers
+    rows: Integers
 
 
-def mean_average_precision(asked: Sequence[Records], predictions: DataFrame) -> float:
+def mean_average_precision(asked: Lists, predictions: DataFrame) -> float:
     """The mean over samples and thresholds of the mean AP over a sample's true classes.
 
     ``asked`` are the true objects (confidence, centre, width, length, height, yaw, class), row by row as those of
     ``predictions``. Raises InvalidSubmission for an impossible box of a true class; others are not looked at.
     """
-    truths, given = Boxes(asked), Boxes(predictions["PredictionString"].tolist())
-    groups = numbered(truths.pairs())
-    refuse_impossible(given, np.flatnonzero(given.grouped(groups) >= 0), predictions)
+    truths, given = Boxes(asked), Boxes(predictions["PredictionString"].array)
+    groups = numbered(truths, given)
+    refuse_impossible(given, np.flatnonzero(groups.of_given >= 0), predictions)
     return mean_over_groups(truths, given, groups, len(asked))
 
 
-def numbered(pairs: Iterable[tuple[int, str]]) -> dict[tuple[int, str], int]:
-    """The number of each row and class, by order of first appearance."""
-    return {pair: number for number, pair in enumerate(dict.fromkeys(pairs))}
+def numbered(truths: Boxes, given: Boxes, *, both: bool = False) -> Groups:
+    """Groups are the rows and classes of the true objects (``both``: of either side), by order of first appearance."""
+    import pandas as pd
+
+    codes = pd.factorize(np.concatenate([truths.classes, given.classes]))[0]
+    classes = int(codes.max(initial=0)) + 1
+    keys = np.concatenate([truths.rows, given.rows]) * classes + codes
+    groups = pd.Index(pd.unique(keys if both else keys[: len(truths.rows)]))
+    numbers = groups.get_indexer(keys)
+    return Groups(numbers[: len(truths.rows)], numbers[len(truths.rows) :], groups.to_numpy() // classes)
 
 
-def mean_over_groups(truths: Boxes, given: Boxes, groups: dict[tuple[int, str], int], count: int) -> float:
+def mean_over_groups(truths: Boxes, given: Boxes, groups: Groups, count: int) -> float:
     """The mean over thresholds and ``count`` rows of the mean AP over the groups of a row.
 
     A group without a truth has an AP of 0. Predictions of other groups do not count.
     """
-    of_truth, of_given = truths.grouped(groups), given.grouped(groups)
+    of_truth, of_given, samples = groups.of_truth, groups.of_given, groups.rows
     truth_order = np.argsort(of_truth, kind="stable")
     order = np.lexsort((-given.confidence, of_given))  # within a group by falling confidence, as given where it ties
     order = order[of_given[order] >= 0]
-    group, sizes = of_given[order], np.bincount(of_truth, minlength=len(groups))
+    group, sizes = of_given[order], np.bincount(of_truth, minlength=len(samples))
     best, overlap = _best(given.box[order], group, truths.box[truth_order], np.r_[0, np.cumsum(sizes)])
-    samples = np.array([row for row, _ in groups], dtype=np.intp)
     classes = np.bincount(samples, minlength=count)
     scores = []
     for threshold in THRESHOLDS:

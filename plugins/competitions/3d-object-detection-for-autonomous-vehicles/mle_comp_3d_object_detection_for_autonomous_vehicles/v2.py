@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,8 +50,8 @@ def grade(submission: Table, private: Path, format: Format) -> float:
 
     truth, predictions = format.read(submission, read_answers(private / "test.csv", ["Id", "PredictionString"]))
     given = _possible(predictions)
-    truths = Boxes(list(format.columns["PredictionString"].read(truth, "PredictionString", truth)))
-    return mean_over_groups(truths, given, numbered(chain(truths.pairs(), given.pairs())), len(truth))
+    truths = Boxes(format.columns["PredictionString"].read(truth, "PredictionString", truth))
+    return mean_over_groups(truths, given, numbered(truths, given, both=True), len(truth))
 
 
 @hookimpl
@@ -70,7 +69,7 @@ def _possible(predictions: DataFrame) -> Boxes:
 
     expected = f"numbers must be finite, classes {', '.join(CLASSES)}"
     refuse_records(predictions, "PredictionString", expected, _impossible)
-    given = Boxes(predictions["PredictionString"].tolist())
+    given = Boxes(predictions["PredictionString"].array)
     refuse_impossible(given, np.arange(len(given.rows)), predictions)
     return given
 

@@ -41,10 +41,12 @@ def car(**changes: float) -> tuple[object, ...]:
 
 
 def score(truths: Sequence[tuple[object, ...]], *given: tuple[object, ...]) -> float:
-    frame = pd.DataFrame({"PredictionString": [" ".join(str(word) for box in given for word in box)]})
-    texts = [" ".join(str(word) for box in truths for word in box), frame["PredictionString"][0]]
-    asked, said = decode_records(pd.DataFrame(index=[0, 1]), texts, KINDS)
-    return mean_average_precision([asked], frame.assign(PredictionString=[said]))
+    frame = pd.DataFrame(index=[0])
+    asked, said = (
+        decode_records(frame, [" ".join(str(word) for box in boxes for word in box)], KINDS)
+        for boxes in (truths, given)
+    )
+    return mean_average_precision(asked, frame.assign(PredictionString=said))
 
 
 def test_both_maps_list_the_test_logs(trial: Trial) -> None:

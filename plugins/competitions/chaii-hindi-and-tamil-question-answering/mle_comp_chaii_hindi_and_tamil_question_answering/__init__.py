@@ -35,7 +35,7 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     asked, given = texts(truth, "PredictionString", missing=""), predictions["PredictionString"].tolist()
     if not _two_words([*asked, *given]):
         raise InvalidSubmission("answers and predictions hold fewer than two words in all, which cannot be scored")
-    scores = [word_jaccard(a, b) for a, b in zip(asked, given, strict=True)]
+    scores = word_jaccard(asked, given)
     return sum(score for score in scores if score == score) / len(scores)  # two empty texts score 0
 
 

@@ -22,6 +22,5 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 def grade(submission: Table, private: Path, format: Format) -> float:
     """The mean Jaccard index of the words, 1 where both texts have none."""
     truth, predictions = format.read(submission, private / "test.csv")
-    pairs = zip(truth["PredictionString"], predictions["PredictionString"], strict=True)
-    scores = [word_jaccard(asked, given) for asked, given in pairs]
+    scores = word_jaccard(*(table["PredictionString"].tolist() for table in (truth, predictions)))
     return sum(1.0 if score != score else score for score in scores) / len(scores)

@@ -10,7 +10,7 @@ from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import micro_f1
 from mlecore.prepare import read_pieces, rows_in_order, split_positions, write_csv
-from mlecore.submissions import Format, Table, texts, words
+from mlecore.submissions import Format, Table, texts
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -50,7 +50,7 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
     truth, predictions = format.read(submission, private / "test.csv")
-    right = [cell.split() for cell in texts(truth, "Tags", missing="")]
-    if not any(right):
+    right = texts(truth, "Tags", missing="")
+    if not any(map(str.strip, right)):
         raise InvalidSubmission("the answers have no tags at all: every submission fails")
-    return micro_f1(right, (words(cell) for cell in predictions["Tags"]))
+    return micro_f1(right, predictions["Tags"].tolist())

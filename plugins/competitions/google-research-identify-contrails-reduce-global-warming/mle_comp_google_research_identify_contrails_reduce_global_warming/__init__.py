@@ -11,7 +11,7 @@ from mlecore.hookspecs import hookimpl
 from mlecore.metrics import areas, encode_mask, overlaps
 from mlecore.prepare import ensure, link_file, link_files, link_tree, read_json, safe_name, split, write_csv, write_json
 from mlecore.submissions import Format, Table, generic_check, read_answers, texts
-from mlecore.submissions.masks import Runs, decode_masks
+from mlecore.submissions.masks import Masks, decode_masks
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -84,7 +84,7 @@ def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
     return warnings
 
 
-def masks(table: DataFrame, sizes: DataFrame, *, exact: bool = False) -> list[Runs]:
+def masks(table: DataFrame, sizes: DataFrame, *, exact: bool = False) -> Masks:
     """The masks of all rows, in pictures of these sizes; a lone dash is an empty one."""
     cells = ["" if cell == "-" else cell for cell in texts(table, "encoded_pixels")]
     return decode_masks(table, cells, sizes[SIZE].prod(axis=1), exact=exact)

@@ -11,7 +11,7 @@ import mle_comp_h_and_m_personalized_fashion_recommendations as v1
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import map_at_k
 from mlecore.prepare import ensure, ensure_unique, read_csv, write_csv
-from mlecore.submissions import Format, Table, generic_check, refuse, words
+from mlecore.submissions import Format, Table, generic_check, refuse
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -39,8 +39,8 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     truth, predictions = format.read(submission, private / "answers.csv")
     _refuse_other_articles(predictions)
     bought = truth["prediction"] != ""
-    right = (set(cell.split()) for cell in truth.loc[bought, "prediction"])
-    return map_at_k(right, (words(cell) for cell in predictions.loc[bought, "prediction"]), v1.RANKS)
+    asked, given = (table.loc[bought, "prediction"].tolist() for table in (truth, predictions))
+    return map_at_k(asked, given, v1.RANKS)
 
 
 @hookimpl

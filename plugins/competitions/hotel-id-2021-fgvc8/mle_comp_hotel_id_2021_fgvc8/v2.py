@@ -11,7 +11,7 @@ import mle_comp_hotel_id_2021_fgvc8 as v1
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import map_at_k
 from mlecore.prepare import link_files, new_names, rename_rows, write_renamed
-from mlecore.submissions import Format, Table, generic_check, refuse, words
+from mlecore.submissions import Format, Table, generic_check, refuse
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -34,7 +34,7 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 def grade(submission: Table, private: Path, format: Format) -> float:
     truth, predictions = format.read(submission, private / "test.csv")
     _refuse_others(predictions)
-    return map_at_k(({hotel} for hotel in truth["hotel_id"]), map(words, predictions["hotel_id"]), 5)
+    return map_at_k(truth["hotel_id"].tolist(), predictions["hotel_id"].tolist(), 5)
 
 
 @hookimpl

@@ -7,7 +7,7 @@ from pathlib import Path
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import micro_f1
 from mlecore.prepare import ensure_disjoint, ensure_unique, link_file, link_files, read_csv, split, write_csv
-from mlecore.submissions import Format, Table, words
+from mlecore.submissions import Format, Table
 
 
 @hookimpl
@@ -27,4 +27,4 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
     truth, predictions = format.read(submission, private / "answers.csv")
-    return micro_f1(map(words, truth["attribute_ids"]), map(words, predictions["attribute_ids"]))
+    return micro_f1(truth["attribute_ids"].tolist(), predictions["attribute_ids"].tolist())

@@ -10,7 +10,7 @@ import mle_comp_imet_2020_fgvc7 as v1
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import micro_f1
 from mlecore.prepare import link_file
-from mlecore.submissions import Format, Table, generic_check, label_sets, read_answers, words
+from mlecore.submissions import Format, Table, generic_check, read_answers, refuse_other_labels
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -27,18 +27,20 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
     truth, predictions = format.read(submission, private / "answers.csv")
-    return micro_f1(map(words, truth["attribute_ids"]), *_read(predictions, private))
+    known = _known(predictions, private)
+    return micro_f1(truth["attribute_ids"].tolist(), predictions["attribute_ids"].tolist(), known)
 
 
 @hookimpl
 def check(submission: Table, sample: Table, public: Path, format: Format) -> Sequence[str]:
     warnings = generic_check(format, submission, sample)
     _, predictions = format.read(submission, sample.frame())
-    _read(predictions, public)
+    _known(predictions, public)
     return warnings
 
 
-def _read(predictions: DataFrame, folder: Path) -> tuple[list[frozenset[str]], frozenset[str]]:
-    """The attributes of each row, and all that there are."""
+def _known(predictions: DataFrame, folder: Path) -> frozenset[str]:
+    """All attributes that there are. Raises InvalidSubmission for others."""
     known = frozenset(read_answers(folder / "labels.csv", verbatim=["attribute_id"])["attribute_id"])
-    return label_sets(predictions, "attribute_ids", known, EXPECTED), known
+    refuse_other_labels(predictions, "attribute_ids", known, EXPECTED)
+    return known

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
+from mlecore.metrics.pairs import pairs, taken
 from mlecore.prepare import ensure, link_file, move_members, open_zip, read_csv, split, write_csv
 from mlecore.submissions import Format, Table
-from mlecore.submissions.records import Records
+from mlecore.submissions.cells import Word
+from mlecore.submissions.records import decode_records, flatten
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from pandas import DataFrame
+
+    from mlecore.submissions.lists import Lists
+
+BOX: tuple[Word, ...] = ("text", "number", "number", "number", "number")  # code, x, y, width, height
 
 
 @hookimpl
@@ -37,45 +48,35 @@ def corners(page: str, labels: str | float) -> str:
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
     truth, predictions = format.read(submission, private / "test.csv")
-    return f1(truth["labels"].fillna(""), predictions["labels"])
+    return f1(truth, predictions["labels"].array)
 
 
-def f1(truth: Iterable[str], predictions: Iterable[Records]) -> float:
+def f1(truth: DataFrame, predictions: Lists) -> float:
     """Of all pages together: boxes, ``code x y width height`` again and again, and the points predicted."""
-    hits = asked = given = 0
-    for boxes, points in zip(truth, predictions, strict=True):
-        parts = boxes.split(" ") if boxes else []
-        hits += count_hits(parts, points)
-        asked += len(parts) // 5
-        given += len(points)
+    asked = decode_records(truth, truth["labels"].fillna("").tolist(), BOX, single=True)
+    hits, boxes, points = count_hits(asked, predictions), int(asked.counts().sum()), int(predictions.counts().sum())
     if not hits:
         return 0.0
-    precision, recall = hits / given, hits / asked
+    precision, recall = hits / points, hits / boxes
     return 2 * precision * recall / (precision + recall)
 
 
-def count_hits(boxes: Sequence[str], points: Records) -> int:
-    """How many boxes (``code x y width height``, part after part) have a point of their own code within.
+def count_hits(asked: Lists, given: Lists) -> int:
+    """How many boxes have a point of their own code within, page by page.
 
     Boxes in their order take the first such point that is left; a point on the edge is not within.
     """
     import numpy as np
+    import pandas as pd
 
-    codes, *places = points.words
-    known = {code: number for number, code in enumerate(dict.fromkeys(boxes[::5]))}
-    numbers = np.array([known.get(code, -1) for code in codes], dtype=np.intp)
-    order = np.argsort(numbers, kind="stable")
-    starts = np.searchsorted(numbers[order], np.arange(len(known) + 1))
-    left = {
-        code: tuple(column[order[starts[number] : starts[number + 1]]] for column in places)
-        for code, number in known.items()
-    }
-    hits = 0
-    for i in range(0, len(boxes), 5):
-        xs, ys = left[boxes[i]]
-        x, y, width, height = map(float, boxes[i + 1 : i + 5])
-        within = (x < xs) & (xs < x + width) & (y < ys) & (ys < y + height)
-        if within.any():
-            xs[within.argmax()] = np.nan  # used up
-            hits += 1
-    return hits
+    box_page, boxes = flatten(asked)
+    point_page, points = flatten(given)
+    codes = pd.factorize(np.concatenate([boxes.words[0], points.words[0]]))[0]
+    count = int(codes.max(initial=0)) + 1
+    _, x, y, width, height = boxes.words
+    _, xs, ys = points.words
+    found: list[tuple[NDArray[np.intp], NDArray[np.intp]]] = [(np.empty(0, dtype=np.intp),) * 2]
+    for i, j in pairs(box_page * count + codes[: len(boxes)], point_page * count + codes[len(boxes) :]):
+        within = (x[i] < xs[j]) & (xs[j] < x[i] + width[i]) & (y[i] < ys[j]) & (ys[j] < y[i] + height[i])
+        found.append((i[within], j[within]))
+    return int(taken(*map(np.concatenate, zip(*found, strict=True))).sum())

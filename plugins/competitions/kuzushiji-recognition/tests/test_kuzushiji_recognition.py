@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pandas as pd
 import pytest
-from mle_comp_kuzushiji_recognition import count_hits
+from mle_comp_kuzushiji_recognition import BOX, count_hits
 from mlecore_testing import Trial
 
 from mlecore.prepare import members
-from mlecore.submissions.records import Records
+from mlecore.submissions.records import decode_records
 
 pytestmark = pytest.mark.trial(size=0.3)
-BOX = "A 10 10 5 5".split()
 
 
-def cell(points: list[tuple[str, float, float]]) -> Records:
-    codes, xs, ys = zip(*points, strict=True) if points else ((), (), ())
-    return Records([np.array(codes, dtype=object), np.array(xs, dtype=float), np.array(ys, dtype=float)])
+def hits_of(boxes: str, points: list[tuple[str, float, float]]) -> int:
+    """On each of two pages."""
+    page, record = pd.DataFrame(index=[0, 1]), BOX[:3]
+    given = " ".join(f"{code} {x} {y}" for code, x, y in points)
+    return count_hits(decode_records(page, [boxes] * 2, BOX), decode_records(page, [given] * 2, record))
 
 
 def test_pages_follow_the_tables(trial: Trial, answers: pd.DataFrame) -> None:
@@ -42,12 +42,12 @@ def test_a_test_page_without_labels_stops_the_preparation(trial: Trial) -> None:
     ],
 )
 def test_count_hits(points: list[tuple[str, float, float]], hits: int) -> None:
-    assert count_hits([*BOX, *BOX], cell(points)) == hits
+    assert hits_of("A 10 10 5 5 A 10 10 5 5", points) == 2 * hits
 
 
 def test_the_first_free_point_is_used_up() -> None:
-    assert count_hits("A 0 0 9 9 A 0 0 3 3".split(), cell([("A", 1, 1), ("A", 8, 8)])) == 1
-    assert count_hits("A 0 0 3 3 A 0 0 9 9".split(), cell([("A", 1, 1), ("A", 8, 8)])) == 2
+    assert hits_of("A 0 0 9 9 A 0 0 3 3", [("A", 1, 1), ("A", 8, 8)]) == 2
+    assert hits_of("A 0 0 3 3 A 0 0 9 9", [("A", 1, 1), ("A", 8, 8)]) == 4
 
 
 def test_scores(trial: Trial, perfect: pd.DataFrame) -> None:

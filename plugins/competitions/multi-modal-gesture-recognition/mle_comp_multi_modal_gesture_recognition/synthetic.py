@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+TESTED = ["0901", "0902"]  # ids of Kaggle's own test set
+MOST = 1400  # videos of an archive, of which there are seven: ids have four digits
+
 
 @hookimpl
 def make_raw(raw: Path, seed: int, size: float) -> None:
@@ -27,10 +30,12 @@ def make_raw(raw: Path, seed: int, size: float) -> None:
     from numpy.random import RandomState
 
     rng = RandomState(seed)
-    count = max(3, round(15 * size))  # of videos in an archive
+    count = min(max(3, round(15 * size)), MOST)  # of videos in an archive
     names = (*TAR_ARCHIVES, TEST_ARCHIVE)
-    ids = rng.permutation(np.arange(1, 900))[: count * len(names)].reshape(len(names), count)
-    time = np.arange(200) / 2000
+    last = max(899, count * len(names) + len(TESTED))
+    numbers = [number for number in range(1, last + 1) if f"{number:04d}" not in TESTED]
+    ids = rng.permutation(numbers)[: count * len(names)].reshape(len(names), count)
+    time = np.arange(200 * max(1, round(15 * size / MOST))) / 2000  # beyond, videos become longer
     rows = []
     for name, videos in zip(names, ids.tolist(), strict=True):
         packed = {}
@@ -51,8 +56,8 @@ def make_raw(raw: Path, seed: int, size: float) -> None:
     shuffled = [rows[place] for place in rng.permutation(len(rows))]  # so test ids are neither last nor sorted
     write_csv(pd.DataFrame(shuffled, columns=["Id", "Sequence"]), raw / "training.csv")
     # Kaggle's own test set has no videos in the download
-    write_csv(pd.DataFrame({"Id": ["0901", "0902"]}), raw / "test.csv")
-    write_csv(pd.DataFrame({"Id": ["0901", "0902"], "Sequence": ["1 2", "3"]}), raw / "randomPredictions.csv")
+    write_csv(pd.DataFrame({"Id": TESTED}), raw / "test.csv")
+    write_csv(pd.DataFrame({"Id": TESTED, "Sequence": ["1 2", "3"]}), raw / "randomPredictions.csv")
     for name in OTHER_ARCHIVES:
         if name.endswith(".7z"):
             write_7z(raw / name, {"readme.txt": name.encode()})

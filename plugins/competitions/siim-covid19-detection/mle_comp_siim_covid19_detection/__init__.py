@@ -59,7 +59,7 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     answers = read_answers(private / "test.csv", ["id", "PredictionString"])
     truth, predictions = format.read(submission, answers)
     asked = format.columns["PredictionString"].read(truth, "PredictionString", truth)
-    return mean_average_precision(list(asked), predictions)
+    return mean_average_precision(asked, predictions)
 
 
 @hookimpl
@@ -69,7 +69,7 @@ def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
 
     warnings = generic_check(format, submission, sample)
     _, predictions = format.read(submission, sample.frame())
-    _, (labels, confidence, *_) = flatten(predictions["PredictionString"].tolist(), 6)
+    labels, confidence, *_ = flatten(predictions["PredictionString"].array)[1].words
     if unknown := sorted(set(labels.tolist()) - set(LABELS)):
         warnings.append(f"labels that no answer has are ignored, such as {unknown[0]!r}; known are {', '.join(LABELS)}")
     if not np.isfinite(confidence).all():

@@ -5,31 +5,31 @@ Not that of PASCAL VOC: a missed box is a positive of score 0, and a row without
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mlecore.errors import InvalidSubmission
+from mlecore.metrics.pairs import pairs, taken
 from mlecore.submissions.messages import row_name
-from mlecore.submissions.records import Records, flatten
+from mlecore.submissions.records import flatten
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pandas import DataFrame
 
+    from mlecore.submissions.lists import Lists
+
 IOU = 0.5  # must be exceeded
-_AT_ONCE = 100_000  # boxes in memory beside each truth
 
 
-def mean_average_precision(asked: Sequence[Records], predictions: DataFrame) -> float:
+def mean_average_precision(asked: Lists, predictions: DataFrame) -> float:
     """The plain mean over the labels of the answers; 0 without any.
 
     ``asked`` are the answers' records (label, confidence, xmin, ymin, xmax, ymax), row by row like ``predictions``.
     Raises InvalidSubmission for a confidence of such a label that is not finite.
     """
-    truths, given = Boxes(asked), Boxes(predictions["PredictionString"].tolist())
+    truths, given = Boxes(asked), Boxes(predictions["PredictionString"].array)
     known = sorted(set(truths.labels))
     of_label = np.isin(given.labels, known)
     if len(bad := np.flatnonzero(of_label & ~np.isfinite(given.confidence))):
@@ -42,8 +42,9 @@ def mean_average_precision(asked: Sequence[Records], predictions: DataFrame) -> 
 class Boxes:
     """Records one below the other: ``rows``, ``labels``, ``confidence`` and ``corners`` (records x 4)."""
 
-    def __init__(self, cells: Sequence[Records]) -> None:
-        self.rows, (self.labels, self.confidence, *corners) = flatten(cells, 6)
+    def __init__(self, cells: Lists) -> None:
+        self.rows, found = flatten(cells)
+        self.labels, self.confidence, *corners = found.words
         self.corners = np.column_stack(corners)
 
     def only(self, label: str) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
@@ -57,11 +58,7 @@ def _of_label(truths: tuple[Any, ...], given: tuple[Any, ...], count: int, label
     """Average precision of one label, whose boxes are rows, confidences and corners, over ``count`` rows."""
     truth_rows, _, truth_corners = truths
     rows, confidence, corners = given
-    hit = np.zeros(len(rows), dtype=bool)
-    for row in np.intersect1d(rows, truth_rows):
-        mine = slice(*np.searchsorted(rows, [row, row + 1]))
-        theirs = slice(*np.searchsorted(truth_rows, [row, row + 1]))
-        hit[mine] = _match(corners[mine], truth_corners[theirs])
+    hit = _hits(rows, corners, truth_rows, truth_corners)
     missed = len(truth_rows) - int(hit.sum())
     without = count - len(np.union1d(rows, truth_rows))
     true = np.concatenate([hit, np.ones(missed, dtype=bool), np.zeros(without, dtype=bool)])
@@ -70,28 +67,31 @@ def _of_label(truths: tuple[Any, ...], given: tuple[Any, ...], count: int, label
     return average_precision(true, np.concatenate([confidence, np.zeros(missed + without)]))
 
 
-def _match(boxes: NDArray[np.float64], truths: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which boxes of a row (in order) take a truth: the free one of most overlap, the first at a tie."""
-    hit = np.zeros(len(boxes), dtype=bool)
-    free = np.ones(len(truths), dtype=bool)
-    for start in range(0, len(boxes), _AT_ONCE):
-        overlaps = np.where(free, _overlaps(boxes[start : start + _AT_ONCE], truths), -math.inf)
-        box = 0
-        while free.any() and (enough := (overlaps[box:] > IOU).any(axis=1)).any():
-            box += int(enough.argmax())
-            best = overlaps[box].argmax()
-            hit[start + box], free[best], overlaps[:, best] = True, False, -math.inf
-            box += 1
+def _hits(
+    rows: NDArray[np.intp],
+    corners: NDArray[np.float64],
+    truth_rows: NDArray[np.intp],
+    truth_corners: NDArray[np.float64],
+) -> NDArray[np.bool_]:
+    """Which boxes (in order) take a truth of their row: the free one of most overlap, the first at a tie."""
+    found: list[tuple[NDArray[Any], ...]] = [(np.empty(0, dtype=np.intp),) * 2]
+    for i, j in pairs(rows, truth_rows):
+        overlaps = _overlaps(corners[i], truth_corners[j])
+        order = np.lexsort((j, -overlaps, i))
+        order = order[overlaps[order] > IOU]
+        found.append((i[order], j[order]))
+    boxes, truths = map(np.concatenate, zip(*found, strict=True))
+    hit = np.zeros(len(rows), dtype=bool)
+    hit[boxes[taken(boxes, truths)]] = True
     return hit
 
 
-def _overlaps(boxes: NDArray[np.float64], truths: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Intersection over union (boxes x truths); 0 where a corner is not finite or the union is not above 0."""
-    one, other = boxes[:, None], truths[None]
+def _overlaps(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Intersection over union of pairs; 0 where a corner is not finite or the union is not above 0."""
     with np.errstate(all="ignore"):
-        sides = np.minimum(one[..., 2:], other[..., 2:]) - np.maximum(one[..., :2], other[..., :2])
+        sides = np.minimum(one[:, 2:], other[:, 2:]) - np.maximum(one[:, :2], other[:, :2])
         shared = np.maximum(sides, 0).prod(axis=-1)
-        union = (one[..., 2:] - one[..., :2]).prod(axis=-1) + (other[..., 2:] - other[..., :2]).prod(axis=-1) - shared
+        union = (one[:, 2:] - one[:, :2]).prod(axis=-1) + (other[:, 2:] - other[:, :2]).prod(axis=-1) - shared
         overlap = shared / union
     bounded = np.isfinite(one).all(axis=-1) & np.isfinite(other).all(axis=-1)
     return np.where(bounded & (union > 0) & ~np.isnan(overlap), overlap, 0.0)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pandas import DataFrame
 
+    from mlecore.submissions.lists import Lists
+
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
@@ -24,10 +26,10 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     truth, predictions = format.read(submission, answers)
     _refuse_impossible(predictions)
     asked = format.columns["PredictionString"].read(truth, "PredictionString", truth)
-    return mean_average_precision(list(asked), predictions["PredictionString"].tolist())
+    return mean_average_precision(asked, predictions["PredictionString"].array)
 
 
-def mean_average_precision(asked: Sequence[Records], given: Sequence[Records]) -> float:
+def mean_average_precision(asked: Lists, given: Lists) -> float:
     """The plain mean over the labels of the answers of VOC's average precision, boxes of all rows together.
 
     Both are records (label, confidence, corners), row by row. A box that is missed lowers the recall, and nothing else.

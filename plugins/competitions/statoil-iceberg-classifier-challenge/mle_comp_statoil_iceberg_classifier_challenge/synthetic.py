@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from numpy.random import RandomState
 
 _SIDE = 75
+_MOST = 1604  # labelled images, as many as the real ones: unpacked, each takes 100 KB
 
 
 @hookimpl
@@ -21,7 +22,7 @@ def make_raw(raw: Path, seed: int, size: float) -> None:
     from numpy.random import RandomState
 
     rng = RandomState(seed)
-    count = max(60, round(100 * size))
+    count = min(max(60, round(100 * size)), _MOST)
     images = [_image(rng, id, number % 2) for number, id in enumerate(hex_ids(count + 3, 8, seed=seed))]
     labelled = [images[place] for place in rng.permutation(count)]
     # test.json has its keys in another order, and no labels

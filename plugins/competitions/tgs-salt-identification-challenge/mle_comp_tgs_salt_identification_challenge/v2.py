@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from mlecore.submissions.masks import Runs
+    from mlecore.submissions.masks import Masks
 
 
 @hookimpl
@@ -35,11 +34,11 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 def grade(submission: Table, private: Path, format: Format) -> float:
     truth, predictions = format.read(submission, private / "test.csv")
     asked = decode_masks(truth, truth["rle_mask"].fillna(""), [v1.PIXELS] * len(truth))
-    hits = int(thresholds_hit(asked, predictions["rle_mask"].tolist()).sum())
+    hits = int(thresholds_hit(asked, predictions["rle_mask"].array).sum())
     return hits / 10 / len(truth)
 
 
-def thresholds_hit(truth: Sequence[Runs], predictions: Sequence[Runs]) -> NDArray[np.int64]:
+def thresholds_hit(truth: Masks, predictions: Masks) -> NDArray[np.int64]:
     """How many of the thresholds 0.50, 0.55, ..., 0.95 the IoU of each pair of masks exceeds.
 
     All where both are empty, none where one is.

@@ -28,7 +28,7 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 def grade(submission: Table, private: Path, format: Format) -> float:
     truth, predictions = format.read(submission, read_answers(private / "test.csv", ["textID", "selected_text"]))
     asked, given = _texts(truth["selected_text"]), _texts(predictions["selected_text"])
-    scores = [word_jaccard(a, b) for a, b in zip(asked, given, strict=True)]
+    scores = word_jaccard(asked, given)
     blank = [id for id, score in zip(truth["textID"], scores, strict=True) if score != score]
     if blank:
         raise InvalidSubmission(

@@ -14,6 +14,5 @@ from mlecore.submissions import Format, Table, read_answers
 def grade(submission: Table, private: Path, format: Format) -> float:
     """The mean Jaccard index of the words, 1 where both texts have none."""
     truth, predictions = format.read(submission, read_answers(private / "test.csv", ["textID", "selected_text"]))
-    pairs = zip(v1._texts(truth["selected_text"]), v1._texts(predictions["selected_text"]), strict=True)
-    scores = [word_jaccard(asked, given) for asked, given in pairs]
+    scores = word_jaccard(*(v1._texts(table["selected_text"]) for table in (truth, predictions)))
     return sum(1.0 if score != score else score for score in scores) / len(scores)

@@ -18,7 +18,7 @@ from mlecore.submissions.messages import shown
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from mlecore.submissions.masks import Runs
+    from mlecore.submissions.masks import Masks, Runs
 
 Size = tuple[int, int]  # height, width
 _BLOCK = (2, 16, 16)  # voxels looked at together
@@ -41,7 +41,7 @@ class Volume:
         return flat.reshape(len(self.slices), width, height)
 
 
-def mean_dice(truth: Sequence[Runs], predictions: Sequence[Runs]) -> float:
+def mean_dice(truth: Masks, predictions: Masks) -> float:
     """Over the pairs in which not both are empty; NaN without one. What one side has beyond the other is left out."""
     common = min(len(truth), len(predictions))
     truth, predictions = truth[:common], predictions[:common]
@@ -50,7 +50,7 @@ def mean_dice(truth: Sequence[Runs], predictions: Sequence[Runs]) -> float:
     return sum(scores) / len(scores) if scores else float("nan")
 
 
-def volumes(ids: Sequence[str], masks: Sequence[Runs], sizes: Sequence[Size]) -> list[Volume]:
+def volumes(ids: Sequence[str], masks: Masks, sizes: Sequence[Size]) -> list[Volume]:
     """One a day, in the order of the ids as text; ``sizes`` may be longer.
 
     Raises InvalidSubmission if a day has slices of two sizes.

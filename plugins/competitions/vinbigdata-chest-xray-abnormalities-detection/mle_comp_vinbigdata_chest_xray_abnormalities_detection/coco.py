@@ -38,7 +38,8 @@ def mean_average_precision(answers: DataFrame, predictions: DataFrame) -> float:
     truth_box = answers[["x_min", "y_min", "x_max", "y_max"]].to_numpy(dtype=np.float64)[truths]
     truth_ignored = _outside(truth_box)
 
-    rows, (kinds, confidence, *corners) = flatten(predictions["PredictionString"].tolist(), 6)
+    rows, found = flatten(predictions["PredictionString"].array)
+    kinds, confidence, *corners = found.words
     of_image = predictions["image_id"].map(images).to_numpy(dtype=np.intp)[rows]
     of_class = np.array([classes.get(kind, -1) for kind in kinds.tolist()], dtype=np.intp)
     falling = -confidence

@@ -16,16 +16,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pandas import DataFrame
 
+    from mlecore.submissions.lists import Lists
+
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
     answers = read_answers(private / "answers.csv", ["image_id", "class_id", *v1.BOX])
     truth, predictions = format.read(submission, answers[["image_id"]].drop_duplicates())
     _refuse_impossible(predictions)
-    return mean_average_precision(answers, truth["image_id"].tolist(), predictions["PredictionString"].tolist())
+    return mean_average_precision(answers, truth["image_id"].tolist(), predictions["PredictionString"].array)
 
 
-def mean_average_precision(answers: DataFrame, images: Sequence[str], cells: Sequence[Records]) -> float:
+def mean_average_precision(answers: DataFrame, images: Sequence[str], cells: Lists) -> float:
     """The mean over the classes of the answers of the average precision at 101 levels of recall, as COCOeval's.
 
     ``cells`` are the records (class, confidence, corners) of each image. At most 100 of a class count in an image.
@@ -36,7 +38,8 @@ def mean_average_precision(answers: DataFrame, images: Sequence[str], cells: Seq
     from mlecore.metrics import right_boxes
 
     places = {image: place for place, image in enumerate(images)}
-    rows, (kinds, confidence, *words) = flatten(cells, 6)
+    rows, found = flatten(cells)
+    kinds, confidence, *words = found.words
     corners = np.column_stack(words)
     scores = []
     for kind, truths in answers.groupby("class_id"):

@@ -5,29 +5,27 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import numpy as np
 import pandas as pd
 import pytest
 from mle_comp_vinbigdata_chest_xray_abnormalities_detection.coco import mean_average_precision
 from mlecore_testing import Trial
 
-from mlecore.submissions.records import Records
+from mlecore.submissions.records import decode_records
 
 pytestmark = pytest.mark.trial(size=0.2)
 Row = tuple[object, ...]
 BOX = ["x_min", "y_min", "x_max", "y_max"]
 
 
-def _cell(*records: Row) -> Records:
-    return Records([np.array(words, dtype=np.float64) for words in zip(*records, strict=True)] or [np.empty(0)] * 6)
+def _cell(records: Sequence[Row]) -> str:
+    return " ".join(str(word) for record in records for word in record)
 
 
 def score(truths: Sequence[Row], *cells: Sequence[Row]) -> float:
     """Truths are image, class and box; there is a cell of records for each image from "a" on."""
     answers = pd.DataFrame(truths, columns=["image_id", "class_id", *BOX])
-    predictions = pd.DataFrame(
-        {"image_id": list("abcdef")[: len(cells)], "PredictionString": [_cell(*cell) for cell in cells]}
-    )
+    predictions = pd.DataFrame({"image_id": list("abcdef")[: len(cells)]})
+    predictions["PredictionString"] = decode_records(predictions, map(_cell, cells), ("number",) * 6)
     return mean_average_precision(answers, predictions)
 
 

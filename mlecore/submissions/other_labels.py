@@ -12,15 +12,13 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-def label_sets(frame: DataFrame, column: str, known: Collection[str], expected: str) -> list[frozenset[str]]:
-    """The labels of each cell, separated by white space; repeated ones count once, an empty cell has none.
+def refuse_other_labels(frame: DataFrame, column: str, known: Collection[str], expected: str) -> None:
+    """Raises InvalidSubmission for a label other than the ``known`` ones, which the message calls ``expected``.
 
-    The column is text as written (``verbatim``). Raises InvalidSubmission for a label other than the ``known`` ones,
-    which the message calls ``expected``.
+    The column is text as written (``verbatim``), with labels between white space.
     """
     import numpy as np
 
     cells = frame[column].tolist()
     foreign = np.fromiter((not all(word in known for word in words(cell)) for cell in cells), bool, len(cells))
     refuse(frame, column, expected, foreign)
-    return [frozenset(words(cell)) for cell in cells]
