@@ -38,11 +38,8 @@ def to_pandas(table: pl.DataFrame) -> DataFrame:
     import polars as pl
 
     parts = []
-
-    def kind(name: str) -> pl.DataType:
-        return pl.Int64() if table.schema[name].is_signed_integer() else table.schema[name]
-
-    for dtype, neighbours in groupby(table.columns, key=kind):
+    types = {name: pl.Int64() if dtype.is_signed_integer() else dtype for name, dtype in table.schema.items()}
+    for dtype, neighbours in groupby(types, key=types.__getitem__):
         names = list(neighbours)
         if dtype == pl.String:
             parts += [pd.Series(_texts(table[name]), name=name).to_frame() for name in names]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from mlecore.tables.writing import printed
@@ -11,13 +11,15 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-def joined(pieces: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """The table; its columns are contiguous. The pieces are empty afterwards, so that no column is kept twice."""
+def joined(pieces: list[pl.DataFrame]) -> pl.DataFrame:
+    """The table; its columns are contiguous. Empties the list, so that no column is in memory twice."""
     import polars as pl
 
     types = common_types(piece.schema for piece in pieces)
+    columns = [{column.name: column for column in piece} for piece in pieces]
+    pieces.clear()
     return pl.DataFrame(
-        [pl.concat([cast(piece.drop_in_place(name), types[name]) for piece in pieces], rechunk=True) for name in types]
+        [pl.concat([_cast(each.pop(name), dtype) for each in columns], rechunk=True) for name, dtype in types.items()]
     )
 
 
@@ -40,6 +42,9 @@ def common_types(schemas: Iterable[Mapping[str, pl.DataType]]) -> dict[str, pl.D
     return types
 
 
-def cast(column: pl.Series, dtype: pl.DataType) -> pl.Series:
-    """A column with its common type."""
-    return printed(column) if dtype == "String" and column.dtype != dtype else column.cast(dtype)
+def _cast(column: pl.Series, dtype: pl.DataType) -> pl.Series:
+    import polars as pl
+
+    if column.dtype == dtype:
+        return column
+    return printed(column) if dtype == pl.String else column.cast(dtype)

@@ -17,14 +17,14 @@ from typing import IO, TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from mlecore.tables.blocks import blocks, first_record, splits_alike
+from mlecore.tables.blocks import blocks, first_record, first_records, splits_alike
 from mlecore.tables.joining import joined
 
 if TYPE_CHECKING:
     import polars as pl
 
 _AT_ONCE = 16 << 20  # bytes that are parsed together
-_SAMPLE = 10_000  # rows that types are guessed from
+_SAMPLE = 1 << 20  # bytes that types are guessed from
 _MISSING = (  # cells that pandas takes as missing
     *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A"),
     *("NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
@@ -133,8 +133,8 @@ class _Reader:
         if self.types is not None:
             with suppress(pl.exceptions.ComputeError):
                 return self._typed(block, self.types)
-        for sample in (_SAMPLE, None):
-            guessed = self._csv(block, n_rows=sample, infer_schema_length=sample, null_values=self._words())
+        for sample in (first_records(block, _SAMPLE), block):
+            guessed = self._csv(sample, infer_schema_length=None, null_values=self._words())
             if guessed.width != len(self.names):
                 raise Uncertain
             types = self._types(guessed)
@@ -174,18 +174,25 @@ class _Reader:
         return table
 
     def _parse(self, block: bytes, types: dict[str, pl.DataType], names: Sequence[str] | None) -> pl.DataFrame:
-        """These of the columns. Numbers are first read without words for missing ones, which are errors then, or NaN."""
+        """These of the columns.
+
+        Words for missing cells make the parser half as fast. So they are looked for in columns of text afterwards, and
+        the parser gets them once they were errors or NaN in a column of numbers.
+        """
         import polars as pl
 
-        used = self.names if names is None else [name for name in self.names if name in names]
-        places = None if names is None else [self.names.index(name) for name in used]
-        if self._missing is None and all(types[name].is_numeric() for name in used):
+        places = None if names is None else [place for place, name in enumerate(self.names) if name in names]
+        table = None
+        if self._missing is None:
             with suppress(pl.exceptions.ComputeError):
                 table = self._csv(block, schema=types, columns=places)
-                if not any(column.is_nan().any() for column in table if column.dtype == pl.Float64):
-                    return table
+        if table is None or any(column.is_nan().any() for column in table if column.dtype == pl.Float64):
+            table = self._csv(block, schema=types, columns=places, null_values=self._words())
             self._missing = self._words()
-        return self._csv(block, schema=types, columns=places, null_values=self._words())
+        if self._options.na_filter:
+            texts = [column for column in table if column.dtype == pl.String]
+            table = table.with_columns([_without_missing(column) for column in texts])
+        return table
 
     def _words(self) -> list[str] | None:
         return list(_MISSING) if self._options.na_filter else None
@@ -232,8 +239,8 @@ class _Reader:
             if wanted not in (None, str) or not all(_has_text(column[start : start + rows]) for start in starts):
                 raise Uncertain
             return column if kept else column.fill_null("")
-        if wanted is not None and np.dtype(wanted).kind != "f":  # not even a decimal, then
-            ok = column.dtype.is_integer() and not column.null_count() and _fits(column, wanted)
+        if wanted is not None and np.dtype(wanted).kind != "f":
+            ok = np.dtype(wanted).kind in "iu" and column.dtype.is_integer() and not column.null_count() and _fits(column, wanted)
         elif column.dtype == pl.Boolean or (column.dtype.is_integer() and not column.null_count() and wanted is None):
             ok = not column.null_count() and wanted is None
         else:  # with a gap, or among decimals, whole numbers become float64
@@ -245,12 +252,20 @@ class _Reader:
         return column
 
 
-def _joined(tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
+def _joined(tables: list[pl.DataFrame]) -> pl.DataFrame:
     """Blocks of one table; numbers get their common type. Raises Uncertain if a column has numbers and others."""
-    for name in tables[0].columns:
-        if len({"number" if table.schema[name].is_numeric() else table.schema[name] for table in tables}) > 1:
-            raise Uncertain
+    kinds = [["number" if dtype.is_numeric() else dtype for dtype in table.dtypes] for table in tables]
+    if any(other != kinds[0] for other in kinds):
+        raise Uncertain
     return joined(tables)
+
+
+def _without_missing(column: pl.Series) -> pl.Series:
+    """A column of text, with gaps where pandas takes a cell as missing."""
+    if not (column.str.len_bytes() <= max(map(len, _MISSING))).any():
+        return column
+    missing = column.is_in(_MISSING)
+    return column.set(missing, None) if missing.any() else column
 
 
 def _integer(column: pl.Series) -> pl.DataType:
@@ -266,8 +281,8 @@ def _integer(column: pl.Series) -> pl.DataType:
 def _fits(column: pl.Series, dtype: Any) -> bool:
     import numpy as np
 
-    limits = np.iinfo(dtype)
-    return bool(column.is_between(int(limits.min), int(limits.max)).all())
+    values = column.to_numpy()
+    return bool((values == values.astype(dtype)).all())
 
 
 def _may_have_blanks(block: bytes) -> bool:
@@ -288,6 +303,6 @@ def _has_text(cells: pl.Series) -> bool:
 
     for some in (cells[:10], cells):  # mostly the first one is
         letters = some.str.to_lowercase().str.strip_chars(" \t+-")
-        if (some.str.contains(r"[^0-9eE.+\-\s]") & ~letters.is_in(_WORDS)).any():
+        if (some.str.contains(r"[^0-9eE.+\-\s]|[0-9.][+-]") & ~letters.is_in(_WORDS)).any():
             return True
     return False
