@@ -121,10 +121,13 @@ def _save(table: pl.DataFrame, path: Path) -> None:
     import polars as pl
 
     path.parent.mkdir(exist_ok=True)
-    table.write_ipc(path, compat_level=pl.CompatLevel.oldest())  # others contain all the text that rows were picked from
+    table.write_ipc(
+        path, compat_level=pl.CompatLevel.oldest()
+    )  # others contain all the text that rows were picked from
 
 
 def _load(path: Path) -> pl.DataFrame:
     import polars as pl
 
-    return pl.read_ipc(path, memory_map=False)
+    with path.open("rb") as file:  # not mapped into memory
+        return pl.read_ipc(file)

@@ -63,16 +63,18 @@ def read_pieces(path: Path, *, member: str | None = None, rows: int = _ROWS, **o
     About 16 MB are typed together, as pandas does with blocks of a large table: columns may differ in their types from
     piece to piece. Raises DataError as ``read_csv`` does.
     """
+    import polars as pl
+
     plain = reading.Options.of(options)
     options |= {"float_precision": "round_trip", "chunksize": rows}
     with _reading(path, member) as source, _opened(source) as stream:
         for part in reading.read_pieces(stream, plain) if plain else [stream]:
-            if isinstance(part, io.IOBase):
+            if isinstance(part, pl.DataFrame):
+                yield from (part[start : start + rows] for start in range(0, len(part), rows))
+            else:
                 import pandas as pd
 
                 yield from (_printable(piece, path) for piece in pd.read_csv(part, **options))
-            else:
-                yield from (part[start : start + rows] for start in range(0, len(part), rows))
 
 
 def write_csv(
@@ -82,7 +84,7 @@ def write_csv(
     quoting: int = csv.QUOTE_MINIMAL,
     float_format: str | None = None,
 ) -> None:
-    """The bytes of pandas' ``table.to_csv(target, index=False, quoting=..., float_format=...)``, faster if that is safe.
+    """The bytes of ``table.to_csv(target, index=False, quoting=..., float_format=...)`` by pandas, but faster.
 
     ``table`` may be an iterator of pieces with the same columns, so that a large one is never in memory as a whole.
     ``target`` is a new file (DataError if it exists: it might be linked to a raw file) or a stream, such as a member
@@ -102,18 +104,17 @@ def _header(table: pd.DataFrame | pl.DataFrame, quoting: int, float_format: str 
     if hasattr(table, "iloc"):
         return _printed(table.iloc[:0], header=True, quoting=quoting, float_format=float_format)
     line = io.StringIO()
-    csv.writer(line, quoting=quoting, lineterminator="\n").writerow(table.columns)
+    csv.writer(line, quoting=cast("Any", quoting), lineterminator="\n").writerow(table.columns)
     return line.getvalue().encode()
 
 
-def _lines(rows: pd.DataFrame | pl.DataFrame, quoting: int, float_format: str | None) -> bytes | memoryview:
-    table: pl.DataFrame | None
+def _lines(rows: Any, quoting: int, float_format: str | None) -> bytes | memoryview:
+    """``rows`` of pandas or of polars."""
+    table: pl.DataFrame | None = None
     if not hasattr(rows, "iloc"):
         table = rows
     elif rows.size >= _WORTHWHILE:
         table = frames.to_polars(rows, mixed=quoting == csv.QUOTE_MINIMAL)
-    else:
-        table = None
     data = None if table is None else writing.lines(table, quoting, float_format)
     if data is not None:
         return data

@@ -31,6 +31,7 @@ _MISSING = (  # cells that pandas takes as missing
 )
 _WORDS = ("true", "false", "inf", "infinity", "nan")  # cells of letters that may be no text
 _BLANKS = re.compile(rb'[,\n"][ \t]+[,\n"]')  # the end of a cell's text, too
+_WANTED = (str, int, float, "int8", "int16", "int32", "int64", "float64")  # types that may be asked for
 _EXACT = 2.0**53  # whole numbers below are exact as float64
 _TOGETHER = 2**20  # cells that pandas types together, at most
 
@@ -55,6 +56,7 @@ class Options:
             options.keys() <= {"usecols", "dtype", "na_filter"}
             and (usecols is None or isinstance(usecols, list))
             and (dtype is None or dtype is str or isinstance(dtype, Mapping))
+            and (not isinstance(dtype, Mapping) or all(wanted in _WANTED for wanted in dtype.values()))
         )
         return cls(**options) if known else None
 
@@ -230,7 +232,6 @@ class _Reader:
 
     def _certain(self, column: pl.Series, rows: int) -> pl.Series:
         """Does pandas, which types ``rows`` rows at a time, read the same values?"""
-        import numpy as np
         import polars as pl
 
         wanted, kept = self._options.type(column.name), self._options.na_filter
@@ -239,12 +240,13 @@ class _Reader:
             if wanted not in (None, str) or not all(_has_text(column[start : start + rows]) for start in starts):
                 raise Uncertain
             return column if kept else column.fill_null("")
-        if wanted is not None and np.dtype(wanted).kind != "f":
-            ok = np.dtype(wanted).kind in "iu" and column.dtype.is_integer() and not column.null_count() and _fits(column, wanted)
-        elif column.dtype == pl.Boolean or (column.dtype.is_integer() and not column.null_count() and wanted is None):
-            ok = not column.null_count() and wanted is None
+        whole = column.dtype.is_integer() and not column.null_count()
+        if wanted is not None and wanted not in (float, "float64"):
+            ok = whole and _fits(column, wanted)
+        elif wanted is None and (whole or column.dtype == pl.Boolean):
+            ok = not column.null_count()
         else:  # with a gap, or among decimals, whole numbers become float64
-            ok = (kept or not column.null_count()) and column.null_count() < len(column)
+            ok = column.dtype.is_numeric() and column.null_count() < len(column) and (kept or not column.null_count())
             column = column.cast(pl.Float64)
             ok = ok and bool(column.is_between(-_EXACT, _EXACT, closed="none").all())
         if not ok:
@@ -279,7 +281,6 @@ def _integer(column: pl.Series) -> pl.DataType:
 
 
 def _fits(column: pl.Series, dtype: Any) -> bool:
-    import numpy as np
 
     values = column.to_numpy()
     return bool((values == values.astype(dtype)).all())

@@ -13,9 +13,7 @@ import re
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    import numpy as np
     import polars as pl
-    from numpy.typing import NDArray
 
 _CLEAR = 0.499  # from a whole number: it is the nearest one, in spite of rounding
 _EXACT_POWER = 22  # powers of 10 up to it are exact as float64

@@ -46,7 +46,7 @@ def split_purchases(raw: Path, public: Path, days: int, **options: Any) -> pl.Da
     import polars as pl
 
     path = raw / "transactions_train.csv"
-    last = max(piece["t_dat"].max() for piece in read_pieces(path, usecols=["t_dat"]))
+    last = max(str(piece["t_dat"].max()) for piece in read_pieces(path, usecols=["t_dat"]))
     first = str(date.fromisoformat(last) - timedelta(days))
     bought: list[pl.DataFrame] = []
 
