@@ -20,7 +20,7 @@ def table() -> pd.DataFrame:
     )
 
 
-@pytest.mark.parametrize("at_once", [1 << 30, 20_000, 1])
+@pytest.mark.parametrize("at_once", [1 << 30, 5_000, 1])
 @pytest.mark.parametrize("wanted", [1000, 400, 1, 0])
 def test_rows_come_in_the_order_asked_for(
     table: pd.DataFrame, tmp_path: Path, wanted: int, at_once: int, monkeypatch: pytest.MonkeyPatch
@@ -47,14 +47,14 @@ def test_pieces_of_different_types(tmp_path: Path, at_once: int, monkeypatch: py
     monkeypatch.setattr(shuffles, "_AT_ONCE", at_once)
     parts = [
         pd.DataFrame({"a": [1, 2], "b": [1, 2], "c": [True, False], "d": [1e-7, 1e20]}),
-        pd.DataFrame({"a": [0.5, None], "b": ["x", None], "c": [1, 2], "d": ["", "y"]}),
+        pd.DataFrame({"a": [0.5, None], "b": ["x", None], "c": ["u", "v"], "d": ["", "y"]}),
         pd.DataFrame({"a": [300, 70_000], "b": [7, 8], "c": [True, True], "d": [2.0, 3.5]}),
     ]
     pieces = [
         pl.DataFrame(
             {"a": [1, 2], "b": [1, 2], "c": [True, False], "d": [1e-7, 1e20]}, schema_overrides={"a": pl.Int8}
         ),
-        pl.DataFrame({"a": [0.5, None], "b": ["x", None], "c": [1, 2], "d": ["", "y"]}),
+        pl.DataFrame({"a": [0.5, None], "b": ["x", None], "c": ["u", "v"], "d": ["", "y"]}),
         pl.DataFrame({"a": [300, 70_000], "b": [7, 8], "c": [True, True], "d": [2.0, 3.5]}),
     ]
     order = np.array([5, 0, 3, 1, 4, 2])
