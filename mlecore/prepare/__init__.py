@@ -14,14 +14,15 @@ from mlecore.prepare.files import copy_file, link_file, link_files, link_tree
 from mlecore.prepare.media import dicom, encode, wav
 from mlecore.prepare.paths import safe_name
 from mlecore.prepare.renaming import new_names, rename_rows, shuffled, write_renamed
-from mlecore.prepare.shuffles import rows_in_order
+from mlecore.prepare.shuffles import Rows
 from mlecore.prepare.splits import split, split_blocks, split_each, split_groups, split_positions, split_whole_groups
 from mlecore.prepare.synthetic import hex_ids, labelled_pictures, picture
-from mlecore.prepare.tables import new_file, read_csv, read_numbers, read_pieces, write_csv
+from mlecore.prepare.tables import new_file, read_csv, read_pieces, read_table, write_csv
 from mlecore.prepare.tars import write_tar
 from mlecore.prepare.zips import ZipWriter, move_members, open_member, open_zip
 
 __all__ = [
+    "Rows",
     "ZipWriter",
     "copy_file",
     "dicom",
@@ -49,11 +50,10 @@ __all__ = [
     "read_csv",
     "read_json",
     "read_json_objects",
-    "read_numbers",
     "read_pieces",
+    "read_table",
     "rename_rows",
     "renumber",
-    "rows_in_order",
     "safe_name",
     "shuffled",
     "split",

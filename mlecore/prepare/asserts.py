@@ -28,6 +28,9 @@ def ensure_columns(frame: DataFrame, columns: Sequence[str], what: str) -> None:
 
 def ensure_unique(values: Iterable[Any], what: str) -> None:
     """No value twice; ``what`` names them in the error, such as "ids of train.csv"."""
+    column: Any = values
+    if hasattr(column, "is_duplicated"):  # a column of polars, whose cells are slow to look at one by one
+        values = column.filter(column.is_duplicated())
     seen: set[Any] = set()
     repeated = [value for value in values if value in seen or seen.add(value)]  # type: ignore[func-returns-value]
     if repeated:
@@ -37,6 +40,9 @@ def ensure_unique(values: Iterable[Any], what: str) -> None:
 def ensure_disjoint(train: Iterable[Any], test: Iterable[Any], what: str) -> None:
     """No value in both parts."""
     known = set(test)  # the smaller part
+    column: Any = train
+    if hasattr(column, "is_in"):  # a column of polars, whose cells are slow to look at one by one
+        train = column.filter(column.is_in(list(known)))
     if both := {value for value in train if value in known}:
         raise DataError(f"{what}: {len(both)} in both parts of the split, such as {_some(sorted(both, key=str))}")
 

@@ -1,62 +1,133 @@
-"""Reorders the rows of a table that is too large for memory."""
+"""The rows of a table in any order, without the whole table in memory."""
 
 from __future__ import annotations
 
-import pickle
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from types import TracebackType
+from typing import TYPE_CHECKING
 
 from mlecore.errors import DataError
+from mlecore.tables.joining import common_types, joined
 
 if TYPE_CHECKING:
     import numpy as np
+    import polars as pl
     from numpy.typing import NDArray
-    from pandas import DataFrame
+
+_AT_ONCE = 256 << 20  # bytes of rows in memory, and in each file
+_ROWS = 200_000  # that are picked together
 
 
-def rows_in_order(
-    pieces: Iterable[DataFrame], order: NDArray[np.intp], scratch: Path, *, rows: int = 100_000
-) -> Iterator[DataFrame]:
-    """The rows at the positions ``order`` of a table given in ``pieces``; yields ``rows`` at a time.
+class Rows:
+    """The rows of a table given in pieces; beyond 256 MB, they wait in files below the folder ``scratch``.
 
-    Positions are distinct; some may be left out. Rows wait in temporary files below the folder ``scratch``, one
-    for each piece of the result, so that files are written and read sequentially, and memory holds one piece. Raises
-    DataError if the table has fewer rows.
+    A context manager, which removes the files. Columns get the common types of all pieces, as pandas joins them.
     """
-    import numpy as np
 
-    place = np.full(int(order.max(initial=-1)) + 1, -1)  # of each row in the result; -1: not wanted
-    place[order] = np.arange(len(order))
-    with tempfile.TemporaryDirectory(dir=scratch, prefix="rows-") as folder, ExitStack() as open_files:
-        files = [
-            open_files.enter_context(Path(folder, str(number)).open("w+b")) for number in range(-(-len(order) // rows))
-        ]
-        start = 0
+    def __init__(self, pieces: Iterable[pl.DataFrame], scratch: Path) -> None:
+        self.types: dict[str, pl.DataType] = {}  # of the columns
+        self._folder = tempfile.TemporaryDirectory(dir=scratch, prefix="rows-")
+        self._starts: list[int] = []  # of the files; the first row of each
+        self._count = self._stored = self._bytes = waiting = 0
+        self._last: list[pl.DataFrame] = []  # in no file
         for piece in pieces:
-            where = place[start : start + len(piece)]
-            start += len(piece)
+            self.types = common_types([self.types, piece.schema])
+            if waiting > _AT_ONCE:
+                self._store()
+                waiting = 0
+            self._last.append(piece)
+            self._count += len(piece)
+            waiting += int(piece.estimated_size())
+            self._bytes += int(piece.estimated_size())
+        if self._starts:
+            self._store()
+        else:
+            self._last = [self._whole(self._last)]
+
+    def __enter__(self) -> Rows:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._folder.cleanup()
+
+    def __len__(self) -> int:
+        return self._count
+
+    def take(self, positions: NDArray[np.intp]) -> pl.DataFrame:
+        """The rows at these positions, in their order, all in memory. Raises DataError as ``pieces`` does."""
+        return joined(list(self.pieces(positions)))
+
+    def pieces(self, positions: NDArray[np.intp]) -> Iterator[pl.DataFrame]:
+        """The same rows in pieces, at least one. Positions are distinct.
+
+        Files are written and read sequentially: one for each file of rows and each piece. Raises DataError if the table
+        has fewer rows.
+        """
+        if len(positions) and int(positions.max()) >= len(self):
+            raise DataError(f"the table has {len(self):,} rows, expected {int(positions.max()) + 1:,} or more")
+        if not self._starts:
+            for start in range(0, len(positions) or 1, _ROWS):
+                yield self._last[0][positions[start : start + _ROWS]]
+            return
+        rows = 1 + len(self) * _AT_ONCE // (2 * self._bytes)  # of a piece
+        with tempfile.TemporaryDirectory(dir=self._folder.name) as folder:
+            self._deal(positions, rows, Path(folder))
+            for start in range(0, len(positions) or 1, rows):
+                yield self._picked(positions[start : start + rows], Path(folder, str(start // rows)))
+
+    def _deal(self, positions: NDArray[np.intp], rows: int, folder: Path) -> None:
+        """Put the rows of each file, in the order of ``positions``, into a file for each piece."""
+        import numpy as np
+
+        place = np.full(len(self), -1, dtype=np.int64)  # of each row among the positions; -1: not wanted
+        place[positions] = np.arange(len(positions))
+        for number, start in enumerate(self._starts):
+            table = _load(Path(self._folder.name, str(number)))
+            where = place[start : start + len(table)]
             kept = np.flatnonzero(where >= 0)
-            kept = kept[np.argsort(where[kept] // rows, kind="stable")]
-            numbers, firsts = np.unique(where[kept] // rows, return_index=True)
-            for number, part in zip(numbers, np.split(kept, firsts[1:]), strict=False):
-                pickle.dump((where[part], piece.iloc[part]), files[number], pickle.HIGHEST_PROTOCOL)
-        if start < len(place):
-            raise DataError(f"the table has {start:,} rows, expected {len(place):,} or more")
-        for file in files:
-            yield _sorted(file)
+            kept = kept[np.argsort(where[kept])]
+            pieces, firsts = np.unique(where[kept] // rows, return_index=True)
+            for piece, part in zip(pieces.tolist(), np.split(kept, firsts[1:]), strict=False):
+                _save(table[part], folder / str(piece) / str(number))
+
+    def _picked(self, positions: NDArray[np.intp], folder: Path) -> pl.DataFrame:
+        """The rows that were put into a folder, in the order of ``positions``."""
+        import numpy as np
+
+        numbers = np.searchsorted(self._starts, positions, side="right") - 1  # of the files that they come from
+        table = self._whole([_load(folder / str(number)) for number in np.unique(numbers)])
+        return table[np.argsort(np.argsort(numbers, kind="stable"))]
+
+    def _whole(self, tables: list[pl.DataFrame]) -> pl.DataFrame:
+        """One table, with the types that the columns have in all rows."""
+        import polars as pl
+
+        return joined([pl.DataFrame(schema=self.types), *tables])
+
+    def _store(self) -> None:
+        """Write what is in memory into the next file."""
+        table = joined(self._last)
+        self._last.clear()
+        _save(table, Path(self._folder.name, str(len(self._starts))))
+        self._starts.append(self._stored)
+        self._stored += len(table)
 
 
-def _sorted(file: IO[bytes]) -> DataFrame:
-    """The parts that wait in a file, as one table in order."""
-    import numpy as np
-    import pandas as pd
+def _save(table: pl.DataFrame, path: Path) -> None:
+    import polars as pl
 
-    parts: list[Any] = []
-    file.seek(0)
-    while file.peek(1):  # type: ignore[attr-defined]
-        parts.append(pickle.load(file))
-    order = np.argsort(np.concatenate([where for where, _ in parts]))
-    return pd.concat([part for _, part in parts]).iloc[order]
+    path.parent.mkdir(exist_ok=True)
+    table.write_ipc(
+        path, compat_level=pl.CompatLevel.oldest()
+    )  # others contain all the text that rows were picked from
+
+
+def _load(path: Path) -> pl.DataFrame:
+    import polars as pl
+
+    with path.open("rb") as file:  # not mapped into memory
+        return pl.read_ipc(file)

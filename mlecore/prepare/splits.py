@@ -17,10 +17,10 @@ T = TypeVar("T")
 
 
 def split(items: T, *, test_size: float | None = None, train_size: float | None = None, seed: int = 0) -> tuple[T, T]:
-    """(train, test) of a DataFrame, Series, array or sequence, as ``train_test_split(..., random_state=seed)``.
+    """(train, test) of a table, column, array or sequence, as ``train_test_split(..., random_state=seed)``.
 
     A size is a number of items (int) or a share (float); a test share is rounded up, a train share down. Both parts
-    are shuffled; tables keep their index. Raises DataError if a part would be empty.
+    are shuffled; those of pandas keep their index. Raises DataError if a part would be empty.
     """
     train, test = split_positions(len(cast("Sequence[Any]", items)), test_size, train_size, seed)
     return _take(items, train), _take(items, test)
@@ -92,18 +92,36 @@ def split_whole_groups(groups: Sequence[Hashable], *, test_size: float, seed: in
     return [position for position in range(len(groups)) if position not in chosen], sorted(test)
 
 
-def split_blocks(frame: DataFrame, by: str, *, test_size: float, seed: int = 0) -> tuple[DataFrame, DataFrame]:
-    """(train, test) rows, group after group in the shuffled order of the split.
+def split_blocks(table: T, by: str, *, test_size: float, seed: int = 0) -> tuple[T, T]:
+    """(train, test) rows of a table of pandas or polars, group after group in the shuffled order of the split.
 
     The groups of column ``by`` in ascending order are split; within a group rows keep file order. Rows without a
-    group are dropped, as ``DataFrame.groupby`` drops them.
+    group are dropped.
     """
     import numpy as np
 
-    positions = list(frame.groupby(by).indices.values())
-    train, test = split_positions(len(positions), test_size, seed=seed)
-    parts = (np.concatenate([positions[group] for group in part]) for part in (train, test))
-    return cast("tuple[DataFrame, DataFrame]", tuple(frame.iloc[part] for part in parts))
+    codes = _codes(cast("Any", table)[by])
+    count = int(codes.max(initial=-1)) + 1
+    place = np.full((2, count + 1), count)  # of each group in both parts; the last: of rows without a group
+    for part, groups in enumerate(split_positions(count, test_size, seed=seed)):
+        place[part, groups] = np.arange(len(groups))
+    where = place[:, codes]
+    train, test = np.argsort(where, axis=1, kind="stable")
+    return _take(table, train[: (where[0] < count).sum()]), _take(table, test[: (where[1] < count).sum()])
+
+
+def _codes(values: Any) -> NDArray[np.intp]:
+    """The number of each cell's group in ascending order; -1: it is missing."""
+    import numpy as np
+
+    if hasattr(values, "iloc"):
+        import pandas as pd
+
+        return np.asarray(pd.factorize(values, sort=True)[0])
+    keys = values.to_frame("key")
+    groups = keys.drop_nulls().unique().sort("key").with_row_index("code")
+    codes = keys.join(groups, on="key", how="left", maintain_order="left")["code"]
+    return np.asarray(codes.cast(int).fill_null(-1).to_numpy())
 
 
 def _sizes(count: int, test_size: float | None, train_size: float | None) -> tuple[int, int]:
@@ -132,6 +150,6 @@ def _number(size: float, count: int, rounding: Callable[[float], int]) -> int:
 def _take(items: Any, positions: NDArray[np.intp]) -> Any:
     if hasattr(items, "iloc"):
         return items.iloc[positions]
-    if hasattr(items, "dtype"):
-        return items[positions]
-    return [items[position] for position in positions.tolist()]
+    if isinstance(items, Sequence):
+        return [items[position] for position in positions.tolist()]
+    return items[positions]

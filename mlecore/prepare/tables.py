@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, cast
 
 from mlecore.errors import DataError
-from mlecore.prepare import fastcsv
 from mlecore.prepare.zips import find, open_member, open_zip
-from mlecore.tables import fastread
+from mlecore.tables import frames, reading, writing
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    import pandas as pd
+    import polars as pl
 
 _ROWS = 200_000  # converted to text together
+_WORTHWHILE = 200_000  # cells; for fewer, importing polars takes longer than pandas
 
 
 def read_csv(
@@ -25,118 +27,103 @@ def read_csv(
     member: str | None = None,
     float_precision: Literal["round_trip"] | None = "round_trip",
     **options: Any,
-) -> DataFrame:
+) -> pd.DataFrame:
     """``pandas.read_csv(path, float_precision="round_trip", **options)``; of ``member``, if ``path`` is a zip.
 
     Where a sheet says "plain ``read_csv``", give ``float_precision=None``: long decimals are then rounded as pandas 2
     rounds them. Raises DataError when the file is missing or cannot be read as a table.
     """
-    import pandas as pd
-
-    plain = fastread.Options.of(options) if float_precision == "round_trip" else None
+    plain = reading.Options.of(options) if float_precision == "round_trip" else None
     if plain and _large(path, member):
-        with _stream(path, member) as stream:
-            table = fastread.read(stream, plain)
+        with _reading(path, member) as source, _opened(source) as stream:
+            table = frames.read(stream, plain)
         if table is not None:
             return table
-    with _reading(path, member) as source:
-        return cast("DataFrame", pd.read_csv(source, float_precision=float_precision, **options))
+    return _by_pandas(path, member, float_precision=float_precision, **options)
 
 
-def read_numbers(path: Path) -> DataFrame:
-    """``read_csv(path)`` of a large table of numbers, in a third of its memory.
+def read_table(path: Path, *, member: str | None = None, **options: Any) -> pl.DataFrame:
+    """A large table of numbers and text as polars holds it, which takes less time and memory than ``read_csv``.
 
-    Whole numbers may be int8 if they fit: for passing on and comparing, not for arithmetic. Written again they have the
-    same bytes. Raises DataError as ``read_csv`` does.
+    ``write_csv`` writes it, its rows and its columns with the bytes of the same from ``read_csv``. Whole numbers may
+    have 8 bits: for passing on and comparing, not for arithmetic. Raises DataError as ``read_csv`` does.
     """
-    if _large(path, None):
-        with _stream(path, None) as stream:
-            table = fastread.read(stream, fastread.Options(small=True))
+    plain = reading.Options.of(options)
+    if plain:
+        with _reading(path, member) as source, _opened(source) as stream:
+            table = reading.read(stream, plain)
         if table is not None:
             return table
-    return read_csv(path)
+    return _printable(_by_pandas(path, member, float_precision="round_trip", **options), path)
 
 
-def read_pieces(path: Path, *, member: str | None = None, rows: int = 200_000, **options: Any) -> Iterator[DataFrame]:
-    """``read_csv`` of a table too large for memory, in pieces of ``rows`` or of about 16 MB; the index continues.
+def read_pieces(path: Path, *, member: str | None = None, rows: int = _ROWS, **options: Any) -> Iterator[pl.DataFrame]:
+    """``read_table`` of a table too large for memory, in pieces of at most ``rows`` rows.
 
-    Each piece is typed by itself, as pandas does with blocks of a large table. Raises DataError as ``read_csv`` does.
+    About 16 MB are typed together, as pandas does with blocks of a large table: columns may differ in their types from
+    piece to piece. Raises DataError as ``read_csv`` does.
     """
-    import pandas as pd
+    import polars as pl
 
-    plain = fastread.Options.of(options) if _large(path, member) else None
+    plain = reading.Options.of(options)
     options |= {"float_precision": "round_trip", "chunksize": rows}
-    with _reading(path, member) as source:
-        if plain is None:
-            with pd.read_csv(source, **options) as pieces:
-                yield from pieces
-            return
-        with source.open("rb") if isinstance(source, Path) else nullcontext(source) as stream:
-            start = 0
-            for part in fastread.read_pieces(stream, plain):
-                for piece in [part] if isinstance(part, pd.DataFrame) else pd.read_csv(part, **options):
-                    piece.index = pd.RangeIndex(start, start + len(piece))
-                    start += len(piece)
-                    yield piece
+    with _reading(path, member) as source, _opened(source) as stream:
+        for part in reading.read_pieces(stream, plain) if plain else [stream]:
+            if isinstance(part, pl.DataFrame):
+                yield from (part[start : start + rows] for start in range(0, len(part), rows))
+            else:
+                import pandas as pd
 
-
-def _large(path: Path, member: str | None) -> bool:
-    """Is the table large enough for polars?"""
-    if member is None:
-        return path.is_file() and path.stat().st_size >= fastread.WORTHWHILE
-    with suppress(FileNotFoundError), open_zip(path) as archive:
-        return find(archive, member).file_size >= fastread.WORTHWHILE
-    return False
-
-
-@contextmanager
-def _stream(path: Path, member: str | None) -> Iterator[IO[bytes]]:
-    with _reading(path, member) as source, source.open("rb") if isinstance(source, Path) else nullcontext(source) as it:
-        yield it
-
-
-@contextmanager
-def _reading(path: Path, member: str | None) -> Iterator[Path | IO[bytes]]:
-    """What pandas reads from, with its errors as DataError."""
-    import pandas as pd
-
-    try:
-        with open_member(path, member) if member else nullcontext(path) as source:
-            yield source
-    except FileNotFoundError:
-        raise DataError(f"{path} is missing") from None
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}{f'!{member}' if member else ''} cannot be read as a table: {error}") from None
+                yield from (_printable(piece, path) for piece in pd.read_csv(part, **options))
 
 
 def write_csv(
-    table: DataFrame | Iterable[DataFrame],
+    table: pd.DataFrame | pl.DataFrame | Iterable[pd.DataFrame] | Iterable[pl.DataFrame],
     target: Path | IO[bytes],
     *,
     quoting: int = csv.QUOTE_MINIMAL,
     float_format: str | None = None,
 ) -> None:
-    """The bytes of ``table.to_csv(target, index=False, quoting=..., float_format=...)``, faster if that is safe.
+    """The bytes of ``table.to_csv(target, index=False, quoting=..., float_format=...)`` by pandas, but faster.
 
     ``table`` may be an iterator of pieces with the same columns, so that a large one is never in memory as a whole.
     ``target`` is a new file (DataError if it exists: it might be linked to a raw file) or a stream, such as a member
     of a ``ZipWriter``.
     """
-    import pandas as pd
-
-    def written(rows: DataFrame, *, header: bool = False) -> bytes:
-        text = rows.to_csv(index=False, header=header, quoting=quoting, float_format=float_format, lineterminator="\n")
-        return cast("str", text).encode("utf-8")
-
+    style: dict[str, Any] = {"quoting": quoting, "float_format": float_format}
     with new_file(target) if isinstance(target, Path) else nullcontext(target) as stream:
-        for number, piece in enumerate([table] if isinstance(table, pd.DataFrame) else table):
+        for number, piece in enumerate([table] if hasattr(table, "columns") else table):
             if number == 0:
-                stream.write(written(piece.iloc[:0], header=True))
-            fast = fastcsv.worthwhile(piece)
+                stream.write(_header(piece, **style))
+            by_position = getattr(piece, "iloc", piece)
             for start in range(0, len(piece), _ROWS):
-                rows = piece.iloc[start : start + _ROWS]
-                data = fastcsv.lines(rows, quoting, float_format) if fast else None
-                stream.write(written(rows) if data is None else data)
+                stream.write(_lines(by_position[start : start + _ROWS], **style))
+
+
+def _header(table: pd.DataFrame | pl.DataFrame, quoting: int, float_format: str | None) -> bytes:
+    if hasattr(table, "iloc"):
+        return _printed(table.iloc[:0], header=True, quoting=quoting, float_format=float_format)
+    line = io.StringIO()
+    csv.writer(line, quoting=cast("Any", quoting), lineterminator="\n").writerow(table.columns)
+    return line.getvalue().encode()
+
+
+def _lines(rows: Any, quoting: int, float_format: str | None) -> bytes | memoryview:
+    """``rows`` of pandas or of polars."""
+    table: pl.DataFrame | None = None
+    if not hasattr(rows, "iloc"):
+        table = rows
+    elif rows.size >= _WORTHWHILE:
+        table = frames.to_polars(rows, mixed=quoting == csv.QUOTE_MINIMAL)
+    data = None if table is None else writing.lines(table, quoting, float_format)
+    if data is not None:
+        return data
+    frame = rows if hasattr(rows, "iloc") else frames.to_pandas(rows)
+    return _printed(frame, header=False, quoting=quoting, float_format=float_format)
+
+
+def _printed(frame: pd.DataFrame, **style: Any) -> bytes:
+    return cast("str", frame.to_csv(index=False, lineterminator="\n", **style)).encode()
 
 
 def new_file(path: Path) -> IO[bytes]:
@@ -146,3 +133,46 @@ def new_file(path: Path) -> IO[bytes]:
         return path.open("xb")
     except FileExistsError:
         raise DataError(f"{path} already exists") from None
+
+
+def _by_pandas(path: Path, member: str | None, **options: Any) -> pd.DataFrame:
+    import pandas as pd
+
+    with _reading(path, member) as source:
+        return cast("pd.DataFrame", pd.read_csv(source, **options))
+
+
+def _printable(frame: pd.DataFrame, path: Path) -> pl.DataFrame:
+    table = frames.to_polars(frame)
+    if table is None:
+        raise DataError(f"{path} has columns of other types than text and numbers")
+    return table
+
+
+def _large(path: Path, member: str | None) -> bool:
+    """Is the table large enough for polars?"""
+    if member is None:
+        return path.is_file() and path.stat().st_size >= frames.WORTHWHILE
+    with suppress(FileNotFoundError), open_zip(path) as archive:
+        return find(archive, member).file_size >= frames.WORTHWHILE
+    return False
+
+
+def _opened(source: Path | IO[bytes]) -> AbstractContextManager[IO[bytes]]:
+    return source.open("rb") if isinstance(source, Path) else nullcontext(source)
+
+
+@contextmanager
+def _reading(path: Path, member: str | None) -> Iterator[Path | IO[bytes]]:
+    """What pandas reads from, with its errors as DataError."""
+    try:
+        with open_member(path, member) if member else nullcontext(path) as source:
+            yield source
+    except FileNotFoundError:
+        raise DataError(f"{path} is missing") from None
+    except ValueError as error:
+        from pandas.errors import EmptyDataError, ParserError
+
+        if not isinstance(error, (EmptyDataError, ParserError, UnicodeDecodeError)):
+            raise
+        raise DataError(f"{path}{f'!{member}' if member else ''} cannot be read as a table: {error}") from None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from mlecore.errors import GradingError, InvalidSubmission
 from mlecore.submissions.messages import counted, keep_places, listed, shown
-from mlecore.tables import fastread
+from mlecore.tables import frames, reading
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,10 +51,10 @@ def read_answers(path: Path, columns: Sequence[str] = (), *, verbatim: Sequence[
 
 def _read_fast(path: Path, columns: Sequence[str]) -> DataFrame | None:
     """Those of a large table, or None if pandas must read them."""
-    if path.stat().st_size < fastread.WORTHWHILE:
+    if path.stat().st_size < frames.WORTHWHILE:
         return None
     with path.open("rb") as file:
-        return fastread.read(file, fastread.Options(usecols=list(columns) or None))
+        return frames.read(file, reading.Options(usecols=list(columns) or None))
 
 
 def columns_of(submission: Table, columns: Sequence[str], *, only: bool = False, may: Sequence[str] = ()) -> DataFrame:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from mlecore import validation
 from mlecore.errors import InvalidSubmission, UsageError
-from mlecore.tables import fastread
+from mlecore.tables import frames, reading
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -70,9 +70,9 @@ class Table:
 
     @cached_property
     def _frame(self) -> DataFrame:
-        if self.path.is_file() and self.path.stat().st_size >= fastread.WORTHWHILE:
+        if self.path.is_file() and self.path.stat().st_size >= frames.WORTHWHILE:
             with self.path.open("rb") as file:
-                frame = fastread.read(file, fastread.Options())
+                frame = frames.read(file, reading.Options())
             if frame is not None:
                 return frame
         return self._read()

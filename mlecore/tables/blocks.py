@@ -38,6 +38,11 @@ def first_record(block: bytes) -> bytes:
     return block[: end + 1]
 
 
+def first_records(block: bytes, size: int) -> bytes:
+    """Those that are within ``size`` bytes; all if none is."""
+    return block[: _end(block[:size]) or None]
+
+
 def splits_alike(block: bytes) -> bool:
     """Do marks enclose whole cells, do lines end with ``\\n``, and is there no NUL and no line that begins blank?
 

@@ -1,4 +1,4 @@
-"""Rows in another order, without the whole table in memory."""
+"""Rows in any order, in memory and on disk."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 from mlecore.errors import DataError
-from mlecore.prepare import read_pieces, rows_in_order, write_csv
+from mlecore.prepare import Rows, read_pieces, shuffles, write_csv
 
 
 @pytest.fixture
@@ -19,27 +20,69 @@ def table() -> pd.DataFrame:
     )
 
 
-@pytest.mark.parametrize(("rows", "wanted"), [(1, 5), (13, 1000), (100, 400), (5000, 999), (10, 0)])
-def test_rows_come_in_the_order_asked_for(table: pd.DataFrame, tmp_path: Path, rows: int, wanted: int) -> None:
+@pytest.mark.parametrize("at_once", [1 << 30, 5_000, 1])
+@pytest.mark.parametrize("wanted", [1000, 400, 1, 0])
+def test_rows_come_in_the_order_asked_for(
+    table: pd.DataFrame, tmp_path: Path, wanted: int, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shuffles, "_AT_ONCE", at_once)
+    monkeypatch.setattr(shuffles, "_ROWS", 300)
     write_csv(table, tmp_path / "table.csv")
     order = np.random.RandomState(1).permutation(len(table))[:wanted]
-    pieces = read_pieces(tmp_path / "table.csv", rows=90)
-    found = list(rows_in_order(pieces, order, tmp_path, rows=rows))
-    assert all(len(piece) <= rows for piece in found)
-    assert [name for piece in found for name in piece["id"]] == order.tolist()
-    if found:
-        pd.testing.assert_frame_equal(pd.concat(found), table.iloc[order])
-    assert [path.name for path in tmp_path.iterdir()] == ["table.csv"]
+    expected = table.iloc[order].to_csv(index=False).encode()
+    with Rows(read_pieces(tmp_path / "table.csv", rows=90), tmp_path) as rows:
+        assert len(rows) == len(table)
+        assert (len([*tmp_path.glob("rows-*/*")]) > 1) == (at_once < 1 << 30)
+        pieces = list(rows.pieces(order))
+        assert max(map(len, pieces)) <= 500
+        write_csv(iter(pieces), tmp_path / "pieces.csv")
+        write_csv(rows.take(order), tmp_path / "taken.csv")
+    assert (tmp_path / "pieces.csv").read_bytes() == (tmp_path / "taken.csv").read_bytes() == expected
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["pieces.csv", "table.csv", "taken.csv"]
 
 
-def test_rows_that_are_not_there(table: pd.DataFrame, tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="has 1,000 rows, expected 1,001 or more"):
-        list(rows_in_order([table], np.array([3, 1000]), tmp_path))
+@pytest.mark.parametrize("at_once", [1 << 30, 1])
+def test_pieces_of_different_types(tmp_path: Path, at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Columns are written as pandas writes what it concatenates."""
+    monkeypatch.setattr(shuffles, "_AT_ONCE", at_once)
+    parts = [
+        pd.DataFrame({"a": [1, 2], "b": [1, 2], "c": [True, False], "d": [1e-7, 1e20]}),
+        pd.DataFrame({"a": [0.5, None], "b": ["x", None], "c": ["u", "v"], "d": ["", "y"]}),
+        pd.DataFrame({"a": [300, 70_000], "b": [7, 8], "c": [True, True], "d": [2.0, 3.5]}),
+    ]
+    pieces = [
+        pl.DataFrame(
+            {"a": [1, 2], "b": [1, 2], "c": [True, False], "d": [1e-7, 1e20]}, schema_overrides={"a": pl.Int8}
+        ),
+        pl.DataFrame({"a": [0.5, None], "b": ["x", None], "c": ["u", "v"], "d": ["", "y"]}),
+        pl.DataFrame({"a": [300, 70_000], "b": [7, 8], "c": [True, True], "d": [2.0, 3.5]}),
+    ]
+    order = np.array([5, 0, 3, 1, 4, 2])
+    with Rows(pieces, tmp_path) as rows:
+        write_csv(rows.take(order), tmp_path / "x.csv")
+    assert (tmp_path / "x.csv").read_bytes() == pd.concat(parts).iloc[order].to_csv(index=False).encode()
+
+
+def test_rows_that_are_not_there(tmp_path: Path) -> None:
+    table = pl.DataFrame({"a": range(1000)})
+    with Rows([table], tmp_path) as rows, pytest.raises(DataError, match="has 1,000 rows, expected 1,001 or more"):
+        rows.take(np.array([3, 1000]))
 
 
 def test_damaged_tables_are_named(tmp_path: Path) -> None:
     (tmp_path / "table.csv").write_text('a,b\n1,2\n3,"4\n')
     with pytest.raises(DataError, match=r"table.csv cannot be read as a table"):
         list(read_pieces(tmp_path / "table.csv", rows=1))
+    (tmp_path / "table.csv").write_text("")
+    with pytest.raises(DataError, match=r"table.csv cannot be read as a table"):
+        list(read_pieces(tmp_path / "table.csv"))
     with pytest.raises(DataError, match="is missing"):
         list(read_pieces(tmp_path / "none.csv"))
+
+
+def test_a_table_without_rows_has_a_header(tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_text("a,b\n")
+    with Rows(read_pieces(tmp_path / "table.csv"), tmp_path) as rows:
+        assert len(rows) == 0
+        write_csv(rows.pieces(np.array([], dtype=int)), tmp_path / "x.csv")
+    assert (tmp_path / "x.csv").read_text() == "a,b\n"

@@ -12,7 +12,8 @@ import pandas as pd
 import pytest
 
 from mlecore.errors import DataError
-from mlecore.prepare import ZipWriter, fastcsv, read_csv, tables, write_csv
+from mlecore.prepare import ZipWriter, read_csv, tables, write_csv
+from mlecore.tables import frames, writing
 
 TEXTS = [
     "plain",
@@ -54,7 +55,7 @@ def frame(rows: int, seed: int = 0) -> pd.DataFrame:
 
 @pytest.fixture
 def always_fast(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fastcsv, "_WORTHWHILE", 0)
+    monkeypatch.setattr(tables, "_WORTHWHILE", 0)
     monkeypatch.setattr(tables, "_ROWS", 70)
 
 
@@ -62,17 +63,23 @@ def as_pandas(table: pd.DataFrame, **options: object) -> bytes:
     return table.to_csv(index=False, **options).encode()
 
 
+def fast(table: pd.DataFrame, quoting: int = csv.QUOTE_MINIMAL) -> bool:
+    """Does polars write it?"""
+    known = frames.to_polars(table, mixed=quoting == csv.QUOTE_MINIMAL)
+    return known is not None and writing.lines(known, quoting) is not None
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_fast_lines_are_those_of_pandas(tmp_path: Path, always_fast: None, seed: int) -> None:
     table = frame(300, seed)
-    assert fastcsv.lines(table, csv.QUOTE_MINIMAL) is not None
+    assert fast(table)
     write_csv(table, tmp_path / "x.csv")
     assert (tmp_path / "x.csv").read_bytes() == as_pandas(table)
 
 
 def test_fast_lines_with_all_text_quoted(tmp_path: Path, always_fast: None) -> None:
     table = frame(300)[["id", "whole", "text"]]
-    assert fastcsv.lines(table, csv.QUOTE_NONNUMERIC) is not None
+    assert fast(table, csv.QUOTE_NONNUMERIC)
     write_csv(table, tmp_path / "x.csv", quoting=csv.QUOTE_NONNUMERIC)
     assert (tmp_path / "x.csv").read_bytes() == as_pandas(table, quoting=csv.QUOTE_NONNUMERIC)
 
@@ -105,7 +112,7 @@ def test_everything_else_is_left_to_pandas(
 
 def test_a_large_table_takes_the_fast_way_by_itself(tmp_path: Path) -> None:
     table = frame(30_000)
-    assert fastcsv.worthwhile(table)
+    assert table.size >= tables._WORTHWHILE
     write_csv(table, tmp_path / "x.csv")
     assert (tmp_path / "x.csv").read_bytes() == as_pandas(table)
 

@@ -6,15 +6,13 @@ from pathlib import Path
 
 import mle_comp_bms_molecular_translation as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import read_csv, read_pieces, write_csv
+from mlecore.prepare import read_pieces, read_table, write_csv
 
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
-    import pandas as pd
-
     v1.prepare(raw, public, private)
     (public / v1.EXTRA).unlink()
-    answers = pd.Index(read_csv(private / "test.csv")["InChI"])
+    answers = read_table(private / "test.csv")["InChI"]
     extra = read_pieces(raw / v1.EXTRA)
-    write_csv((piece[~piece["InChI"].isin(answers)] for piece in extra), public / v1.EXTRA)
+    write_csv((piece.filter(~piece["InChI"].is_in(answers.implode())) for piece in extra), public / v1.EXTRA)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import ensure, ensure_columns, ensure_disjoint, link_files, read_csv, split_blocks, write_csv
+from mlecore.prepare import ensure, ensure_columns, ensure_disjoint, link_files, read_table, split_blocks, write_csv
 from mlecore.submissions import Format, Table, read_answers
 
 TARGET = "scalar_coupling_constant"
@@ -22,20 +22,20 @@ TABLES = [
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
-    pairs = read_csv(raw / "train.csv")
+    pairs = read_table(raw / "train.csv")
     ensure_columns(pairs, COLUMNS, "train.csv")
     train, test = split_blocks(pairs, "molecule_name", test_size=0.1)
-    molecules = set(train["molecule_name"])
+    molecules = train["molecule_name"].unique()
     ensure_disjoint(molecules, test["molecule_name"], "molecules of train and test")
     ensure_disjoint(train["id"], test["id"], "ids of train and test")
     write_csv(train, public / "train.csv")
     write_csv(test, private / "answers.csv")
-    write_csv(test.drop(columns=TARGET), public / "test.csv")
-    write_csv(test[["id"]].assign(**{TARGET: 0}), public / "sample_submission.csv")
+    write_csv(test.drop(TARGET), public / "test.csv")
+    write_csv(test.select("id", **{TARGET: 0}), public / "sample_submission.csv")
     for name in TABLES:
-        table = read_csv(raw / f"{name}.csv")
-        table = table[table["molecule_name"].isin(molecules)]
-        missing = len(molecules) - table["molecule_name"].nunique()
+        table = read_table(raw / f"{name}.csv")
+        table = table.filter(table["molecule_name"].is_in(molecules.implode()))
+        missing = len(molecules) - table["molecule_name"].n_unique()
         ensure(missing == 0, f"{name}.csv lacks {missing} of the {len(molecules)} molecules to train on")
         write_csv(table, public / f"{name}.csv")
     # structures of test molecules are left out, as published

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import micro_f1
-from mlecore.prepare import read_pieces, rows_in_order, split_positions, write_csv
+from mlecore.prepare import Rows, read_pieces, split_positions, write_csv
 from mlecore.submissions import Format, Table, texts
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    import numpy as np
+    from numpy.typing import NDArray
 
 COLUMNS = ["Id", "Title", "Body", "Tags"]
 GUESS = "javascript c# python php java"
@@ -21,30 +21,22 @@ GUESS = "javascript c# python php java"
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
-    """The questions take more memory than there may be, so they are read in pieces, and wait on disk."""
+    import polars as pl
 
-    import numpy as np
+    pieces = read_pieces(raw / "Train.zip", member="Train.csv", dtype={"Id": str, "Tags": str})
+    with Rows((piece.select(COLUMNS) for piece in pieces), private) as questions:
+        train_rows, test_rows = split_positions(len(questions), test_size=0.1)
+        write(questions, train_rows, test_rows, public, private)
+        guesses = (piece.with_columns(Tags=pl.lit(GUESS)) for piece in questions.pieces(test_rows))
+        write_csv(guesses, public / "sample_submission.csv")
 
-    def questions(**options: Any) -> Iterator[DataFrame]:
-        return read_pieces(raw / "Train.zip", member="Train.csv", dtype={"Id": str, "Tags": str}, **options)
 
-    count = sum(len(piece) for piece in questions(usecols=["Id"]))
-    train_rows, test_rows = split_positions(count, test_size=0.1)
-    test: list[DataFrame] = []
-
-    def train() -> Iterator[DataFrame]:
-        """The test rows come first, and are put by."""
-        left = len(test_rows)
-        for piece in rows_in_order(questions(), np.concatenate([test_rows, train_rows]), private):
-            if left:
-                test.append(piece[:left])
-            yield piece.loc[:, COLUMNS][left:]
-            left -= min(left, len(piece))
-
-    write_csv(train(), public / "train.csv")
-    write_csv((piece[COLUMNS] for piece in test), private / "test.csv")
-    write_csv((piece[COLUMNS[:3]] for piece in test), public / "test.csv")
-    write_csv((piece[COLUMNS].assign(Tags=GUESS) for piece in test), public / "sample_submission.csv")
+def write(
+    questions: Rows, train_rows: NDArray[np.intp], test_rows: NDArray[np.intp], public: Path, private: Path
+) -> None:
+    write_csv(questions.pieces(train_rows), public / "train.csv")
+    write_csv(questions.pieces(test_rows), private / "test.csv")
+    write_csv((piece.drop("Tags") for piece in questions.pieces(test_rows)), public / "test.csv")
 
 
 @hookimpl

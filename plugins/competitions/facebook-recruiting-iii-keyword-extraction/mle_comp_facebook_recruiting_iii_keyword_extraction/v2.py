@@ -4,45 +4,50 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import mle_comp_facebook_recruiting_iii_keyword_extraction as v1
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import mean_f1
-from mlecore.prepare import read_pieces, split_positions, write_csv
+from mlecore.prepare import Rows, read_pieces, renumber, split_positions, write_csv
 from mlecore.submissions import Format, Table
 
 if TYPE_CHECKING:
     import numpy as np
+    import polars as pl
     from numpy.typing import NDArray
-    from pandas import DataFrame
 
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
     """Questions keep the order of the download, in which their sites are mixed at random."""
 
-    def questions(**options: Any) -> Iterator[DataFrame]:
-        return read_pieces(raw / "Train.zip", member="Train.csv", dtype=str, na_filter=False, **options)
+    import numpy as np
+    import polars as pl
 
-    in_test = _in_test(questions(usecols=["Title", "Body"]))
-    write_csv((piece.loc[~in_test[piece.index], v1.COLUMNS] for piece in questions()), public / "train.csv")
-    test = [piece.loc[in_test[piece.index], v1.COLUMNS] for piece in questions()]
-    write_csv(iter(test), private / "test.csv")
-    write_csv((piece[v1.COLUMNS[:3]] for piece in test), public / "test.csv")
-    write_csv((piece[["Id"]].assign(Tags=v1.GUESS) for piece in test), public / "sample_submission.csv")
+    hashes: list[pl.Series] = []
+
+    def pieces() -> Iterator[pl.DataFrame]:
+        for piece in read_pieces(raw / "Train.zip", member="Train.csv", dtype=str, na_filter=False):
+            hashes.append((piece["Title"] + "\n" + piece["Body"]).hash())
+            yield piece.select(v1.COLUMNS)
+
+    with Rows(pieces(), private) as questions:
+        in_test = _in_test(pl.concat(hashes))
+        test_rows = np.flatnonzero(in_test)
+        v1.write(questions, np.flatnonzero(~in_test), test_rows, public, private)
+        guesses = (piece.select("Id", Tags=pl.lit(v1.GUESS)) for piece in questions.pieces(test_rows))
+        write_csv(guesses, public / "sample_submission.csv")
 
 
-def _in_test(questions: Iterator[DataFrame]) -> NDArray[np.bool_]:
+def _in_test(hashes: pl.Series) -> NDArray[np.bool_]:
     """Whether each question is for testing; those with the same title and body go together, a tenth of the groups."""
     import numpy as np
-    import pandas as pd
 
-    texts = ((piece["Title"] + "\n" + piece["Body"]).to_numpy() for piece in questions)
-    hashes = [pd.util.hash_array(some, categorize=False) for some in texts]  # categories of texts end at a NUL
-    groups, distinct = pd.factorize(np.concatenate(hashes))
-    chosen = np.zeros(len(distinct), dtype=bool)
-    chosen[split_positions(len(distinct), test_size=0.1)[1]] = True
+    groups = renumber(hashes.to_numpy())
+    count = int(groups.max()) + 1
+    chosen = np.zeros(count, dtype=bool)
+    chosen[split_positions(count, test_size=0.1)[1]] = True
     return np.asarray(chosen[groups])
 
 

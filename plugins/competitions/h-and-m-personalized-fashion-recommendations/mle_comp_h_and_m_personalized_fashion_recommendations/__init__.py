@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from mlecore.prepare import ensure, ensure_columns, ensure_unique, link_file, li
 from mlecore.submissions import Table, columns_of, read_answers, sorted_alike
 
 if TYPE_CHECKING:
+    import polars as pl
     from pandas import DataFrame, Series
 
 TRANSACTIONS = ["t_dat", "customer_id", "article_id", "price", "sales_channel_id"]
@@ -36,34 +38,36 @@ def link_others(raw: Path, public: Path) -> None:
     link_tree(raw / "images", public / "images")
 
 
-def split_purchases(raw: Path, public: Path, days: int, **options: Any) -> DataFrame:
+def split_purchases(raw: Path, public: Path, days: int, **options: Any) -> pl.DataFrame:
     """Publish what was bought before the test days: the last day, and as many ``days`` before it.
 
-    Returns customer and article of each purchase on those. ``options`` are those of ``read_csv``.
+    Returns customer and article of each purchase on those. ``options`` are those of ``read_pieces``.
     """
-    import pandas as pd
+    import polars as pl
 
     path = raw / "transactions_train.csv"
-    last = max(piece["t_dat"].max() for piece in read_pieces(path, usecols=["t_dat"]))
-    first = (pd.Timestamp(last) - pd.Timedelta(days=days)).strftime("%Y-%m-%d")
-    bought: list[DataFrame] = []
+    last = max(str(piece["t_dat"].max()) for piece in read_pieces(path, usecols=["t_dat"]))
+    first = str(date.fromisoformat(last) - timedelta(days))
+    bought: list[pl.DataFrame] = []
 
-    def before() -> Iterator[DataFrame]:
+    def before() -> Iterator[pl.DataFrame]:
         """What was bought before the test days; what was bought on those is put by."""
         for piece in read_pieces(path, **options):
             ensure_columns(piece, TRANSACTIONS, "transactions_train.csv")
             late = piece["t_dat"] >= first
-            bought.append(piece.loc[late, ["customer_id", "article_id"]])
-            yield piece[~late]
+            bought.append(piece.filter(late).select("customer_id", "article_id"))
+            yield piece.filter(~late)
 
     write_csv(before(), public / "transactions_train.csv")
-    return pd.concat(bought)
+    return pl.concat(bought, how="vertical_relaxed")
 
 
-def baskets(bought: DataFrame) -> DataFrame:
+def baskets(bought: pl.DataFrame) -> pl.DataFrame:
     """A row a customer: the articles in file order, repeats kept."""
-    articles = bought["article_id"].astype(str).groupby(bought["customer_id"]).agg(" ".join)
-    return articles.rename("prediction").reset_index()[ANSWER]
+    import polars as pl
+
+    articles = pl.col("article_id").cast(pl.String).str.join(" ")
+    return bought.group_by("customer_id").agg(prediction=articles).sort("customer_id")
 
 
 @hookimpl

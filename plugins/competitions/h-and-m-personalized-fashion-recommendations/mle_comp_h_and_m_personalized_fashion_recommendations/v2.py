@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import mle_comp_h_and_m_personalized_fashion_recommendations as v1
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import map_at_k
-from mlecore.prepare import ensure, ensure_unique, read_csv, write_csv
+from mlecore.prepare import ensure, ensure_unique, read_csv, read_table, write_csv
 from mlecore.submissions import Format, Table, generic_check, refuse
 
 if TYPE_CHECKING:
@@ -25,12 +25,13 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
     """The answers have a row for each customer of the sample; those who bought nothing have no articles."""
     bought = v1.baskets(v1.split_purchases(raw, public, DAYS, dtype={"article_id": str}))
     v1.link_others(raw, public)
-    customers = read_csv(raw / "sample_submission.csv", usecols=["customer_id"])
+    customers = read_table(raw / "sample_submission.csv", usecols=["customer_id"])
     ensure_unique(customers["customer_id"], "customers of sample_submission.csv")
-    strangers = ~bought["customer_id"].isin(customers["customer_id"])
-    ensure(not strangers.any(), f"sample_submission.csv lacks {strangers.sum():,} customers of the test days")
-    ensure(bought["prediction"].map(_ARTICLES.fullmatch).all(), "articles of ten digits are expected in purchases")
-    write_csv(customers.merge(bought, how="left", on="customer_id"), private / "answers.csv")
+    strangers = len(bought.join(customers, how="anti", on="customer_id"))
+    ensure(not strangers, f"sample_submission.csv lacks {strangers:,} customers of the test days")
+    ensure(all(map(_ARTICLES.fullmatch, bought["prediction"])), "articles of ten digits are expected in purchases")
+    answers = customers.join(bought, how="left", on="customer_id", maintain_order="left")
+    write_csv(answers, private / "answers.csv")
 
 
 @hookimpl

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import mean_roc_auc
-from mlecore.prepare import ensure, ensure_disjoint, read_csv, write_csv
+from mlecore.prepare import ensure, ensure_disjoint, read_table, write_csv
 from mlecore.submissions import Format, Table, generic_check, numbers
 
 if TYPE_CHECKING:
@@ -24,18 +24,18 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 
 def write(raw: Path, public: Path, private: Path, **options: Any) -> None:
-    """No split: Kaggle's own test set was labelled later. ``options`` are those of ``read_csv``."""
+    """No split: Kaggle's own test set was labelled later. ``options`` are those of ``read_table``."""
     train, test, labels, sample = (
-        read_csv(raw / f"{name}.csv.zip", member=f"{name}.csv", **options)
+        read_table(raw / f"{name}.csv.zip", member=f"{name}.csv", **options)
         for name in ("train", "test", "test_labels", "sample_submission")
     )
     write_csv(train, public / "train.csv")
     write_csv(test, public / "test.csv")
     write_csv(labels, private / "test.csv")
-    write_csv(sample.assign(**dict.fromkeys(CLASSES, 0.5)), public / "sample_submission.csv")
+    write_csv(sample.with_columns(**dict.fromkeys(CLASSES, 0.5)), public / "sample_submission.csv")
     ensure(len(labels) == len(sample), "test_labels.csv and sample_submission.csv differ in length")
     for name, table in (("test.csv", test), ("sample_submission.csv", sample)):
-        ensure(sorted(table["id"]) == sorted(labels["id"]), f"{name} and test_labels.csv differ in their ids")
+        ensure(table["id"].sort().equals(labels["id"].sort()), f"{name} and test_labels.csv differ in their ids")
     ensure_disjoint(train["id"], test["id"], "ids of train and test")
 
 

@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import rmse
-from mlecore.prepare import ensure, ensure_disjoint, link_file, read_csv, split_positions, write_csv
+from mlecore.prepare import Rows, ensure, ensure_disjoint, link_file, read_pieces, split_positions, write_csv
 from mlecore.submissions import Format, Table
 
+if TYPE_CHECKING:
+    from polars import DataFrame
+
 TEST_RIDES = 9914
-PIECE = 200_000  # rides written at once: with the real 55 million, a second whole table would take gigabytes
 COUPONS = "GCP-Coupons-Instructions.rtf"
 
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
-    import numpy as np
-    import pandas as pd
+    with Rows(read_pieces(raw / "train.csv"), private) as rides:
+        ensure(len(rides.types) == 8, f"train.csv has {len(rides.types)} columns, expected 8")
+        train_rows, test_rows = split_positions(len(rides), test_size=TEST_RIDES)
+        test = rides.take(test_rows)
 
-    with pd.option_context("mode.copy_on_write", True):  # else pandas holds every column twice at the end of reading
-        rides = read_csv(raw / "train.csv")
-    ensure(rides.shape[1] == 8, f"train.csv has {rides.shape[1]} columns, expected 8")
-    train_rows, test_rows = split_positions(len(rides), test_size=TEST_RIDES)
-    test = rides.iloc[test_rows]
-    suspects = np.setdiff1d(np.flatnonzero(rides["key"].isin(test["key"])), test_rows)
-    ensure_disjoint(rides["key"].iloc[suspects], test["key"], "keys of train and test")
-    pieces = (rides.iloc[train_rows[start : start + PIECE]] for start in range(0, len(train_rows), PIECE))
-    write_csv(pieces, public / "labels.csv")
-    write_csv(test.drop(columns="fare_amount"), public / "test.csv")
-    write_csv(test[["key"]].assign(fare_amount=11.35), public / "sample_submission.csv")
+        def train() -> Iterator[DataFrame]:
+            for piece in rides.pieces(train_rows):
+                ensure_disjoint(piece["key"], test["key"], "keys of train and test")
+                yield piece
+
+        write_csv(train(), public / "labels.csv")
+    write_csv(test.drop("fare_amount"), public / "test.csv")
+    write_csv(test.select("key", fare_amount=11.35), public / "sample_submission.csv")
     write_csv(test, private / "test.csv")
     link_file(raw / COUPONS, public / COUPONS)
 

@@ -6,18 +6,18 @@ from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import accuracy
-from mlecore.prepare import ensure_disjoint, read_numbers, split, write_csv
+from mlecore.prepare import ensure_disjoint, read_table, split, write_csv
 from mlecore.submissions import Format, Table
 
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
-    train, test = split(read_numbers(raw / "train.csv"), test_size=0.1)
+    train, test = split(read_table(raw / "train.csv"), test_size=0.1)
     ensure_disjoint(train["Id"], test["Id"], "Ids of train and test")
     write_csv(train, public / "train.csv")
     write_csv(test, private / "test.csv")
-    write_csv(test.drop(columns="Cover_Type"), public / "test.csv")
-    write_csv(test[["Id"]].assign(Cover_Type=2), public / "sample_submission.csv")
+    write_csv(test.drop("Cover_Type"), public / "test.csv")
+    write_csv(test.select("Id", Cover_Type=2), public / "sample_submission.csv")
 
 
 @hookimpl

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import mae
-from mlecore.prepare import ensure, ensure_columns, ensure_disjoint, read_csv, split_blocks, write_csv
+from mlecore.prepare import ensure, ensure_columns, ensure_disjoint, read_table, split_blocks, write_csv
 from mlecore.submissions import Format, Table, generic_check, numbers, read_answers
 
 if TYPE_CHECKING:
     import numpy as np
+    import polars as pl
     from numpy.typing import NDArray
     from pandas import DataFrame
 
@@ -31,19 +32,21 @@ DIGITS = "%.10g"
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
-    table = read_csv(raw / "train.csv", dtype=TYPES)
+    table = read_table(raw / "train.csv", dtype=TYPES)
     ensure_columns(table, list(TYPES), "train.csv")
     train, test = (_renumbered(part) for part in split_blocks(table, "breath_id", test_size=0.1))
     ensure(len(train) + len(test) == len(table), "train.csv has rows without a breath_id")
     ensure_disjoint(train["breath_id"].unique(), test["breath_id"].unique(), "breaths of train and test")
     write_csv(train, public / "train.csv", float_format=DIGITS)
-    write_csv(test.drop(columns="pressure"), public / "test.csv", float_format=DIGITS)
-    write_csv(test[["id"]].assign(pressure=0), public / "sample_submission.csv")
+    write_csv(test.drop("pressure"), public / "test.csv", float_format=DIGITS)
+    write_csv(test.select("id", pressure=0), public / "sample_submission.csv")
     write_csv(test, private / "test.csv", float_format=DIGITS)
 
 
-def _renumbered(part: DataFrame) -> DataFrame:
-    return part.assign(id=range(1, len(part) + 1))
+def _renumbered(part: pl.DataFrame) -> pl.DataFrame:
+    import polars as pl
+
+    return part.with_columns(id=pl.arange(1, len(part) + 1))
 
 
 @hookimpl

@@ -1,0 +1,112 @@
+"""CSV lines by polars, if they have the bytes of pandas' ``to_csv``: text, integers, decimals, booleans.
+
+Polars differs from pandas in how it writes very small and large decimals, booleans, empty text and lone carriage
+returns. So those numbers and booleans are turned into Python's text here, empty text into a missing cell, and the rest
+is left to pandas.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_CLEAR = 0.499  # from a whole number: it is the nearest one, in spite of rounding
+_EXACT_POWER = 22  # powers of 10 up to it are exact as float64
+_PLAIN = 1e-4, 1e15  # sizes of decimals that are written without an exponent
+
+
+def lines(table: pl.DataFrame, quoting: int = csv.QUOTE_MINIMAL, float_format: str | None = None) -> memoryview | None:
+    """All rows, no header, as ``to_csv(index=False, quoting=..., float_format=...)`` writes them; None if pandas must
+    do it."""
+    import polars as pl
+
+    # a line that is one empty cell gets quotes from Python's csv module
+    if table.width < 2 or quoting not in (csv.QUOTE_MINIMAL, csv.QUOTE_NONNUMERIC):
+        return None
+    columns = []
+    for place, cells in enumerate(table):
+        column = _column(cells, quoting, float_format)
+        if column is None:
+            return None
+        columns.append(column.alias(str(place)))
+    out = io.BytesIO()
+    style: Literal["necessary", "non_numeric"] = "necessary" if quoting == csv.QUOTE_MINIMAL else "non_numeric"
+    pl.DataFrame(columns).write_csv(out, include_header=False, quote_style=style)
+    return out.getbuffer()
+
+
+def printed(column: pl.Series) -> pl.Series:
+    """A column of text: the cells as they are written."""
+    import polars as pl
+
+    return _plain(column).cast(pl.String)
+
+
+def _column(column: pl.Series, quoting: int, float_format: str | None) -> pl.Series | None:
+    """A column that polars writes as pandas writes ``column``, or None."""
+    import polars as pl
+
+    if column.dtype == pl.String:
+        return _text(column, quoting)
+    if column.dtype.is_integer() and not column.null_count():
+        return column
+    if quoting != csv.QUOTE_MINIMAL:  # what becomes text would get quotes
+        return None
+    if column.dtype != pl.Float64 or float_format is None:
+        return _plain(column)
+    digits = re.fullmatch(r"%\.([1-9]|1[0-2])g", float_format)
+    return _rounded(column, int(digits[1]), float_format) if digits else None
+
+
+def _text(column: pl.Series, quoting: int) -> pl.Series | None:
+    returns = column.filter(column.str.contains("\r", literal=True))
+    if (~returns.str.contains('[\n,"]')).any():  # quoted by polars, and by Python's csv from 3.13 on only
+        return None
+    if quoting == csv.QUOTE_NONNUMERIC:
+        return column.fill_null("")
+    return column.replace("", None) if (column == "").any() else column
+
+
+def _plain(column: pl.Series) -> pl.Series:
+    """Polars writes the shortest digits, too, but very small and large numbers in another form: ``0.00001``."""
+    import polars as pl
+
+    if column.dtype == pl.Boolean:
+        return column.replace_strict({True: "True", False: "False"}, return_dtype=pl.String)
+    if column.dtype != pl.Float64:
+        return column
+    column = column.fill_nan(None)
+    sizes = column.abs()
+    others = (((sizes < _PLAIN[0]) & (sizes > 0)) | (sizes >= _PLAIN[1])).arg_true()
+    if not len(others):
+        return column
+    return column.cast(pl.String).scatter(others, list(map(repr, column.gather(others).to_list())))
+
+
+def _rounded(column: pl.Series, digits: int, float_format: str) -> pl.Series:
+    """``%.<digits>g``: the nearest decimal of so many digits. Its own shortest digits are those; ``5.0`` becomes ``5``.
+
+    Python formats what is almost in the middle between two decimals, or is written with an exponent.
+    """
+    import numpy as np
+    import polars as pl
+
+    array = column.to_numpy()
+    sizes = np.abs(array)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        places = digits - 1 - np.floor(np.log10(sizes))  # behind the point
+        # powers are exact, and so are quotients of whole numbers, but for one rounding
+        scale = 10.0 ** np.clip(places, 0, _EXACT_POWER)
+        scaled = array * scale
+        whole = np.rint(scaled)
+        plain = (sizes >= _PLAIN[0]) & (places >= 0) & (np.abs(scaled - whole) < _CLEAR)
+        plain &= (np.abs(whole) >= 10.0 ** (digits - 1)) & (np.abs(whole) < 10.0**digits)
+    values = pl.Series(np.where(plain, whole / scale, array), nan_to_null=True)
+    texts = values.cast(pl.String).str.strip_suffix(".0")
+    others = np.flatnonzero(~plain & (sizes > 0))
+    return texts.scatter(others, [float_format % number for number in array[others].tolist()])
