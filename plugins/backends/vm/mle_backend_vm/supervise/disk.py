@@ -55,8 +55,8 @@ class Count:
         text = os.pread(self._said, 1 << 22, 0).decode(errors="replace")
         self.close()
         # By the clock alone, a busy machine would count rarely. A slow disk works no more than half of the time.
-        rest = max(20 * (used.ru_utime + used.ru_stime), now - self._began)
-        self._next = now + max(self._every, min(rest, _LONGEST))
+        pause = max(20 * (used.ru_utime + used.ru_stime), now - self._began)
+        self._next = now + max(self._every, min(pause, _LONGEST))
         kilobytes, _, rest = text.partition("files\n")
         files, _, memory = rest.partition("memory\n")
         self.bytes, self.files, self.memory = 1024 * _sum(kilobytes, 0), _sum(files, 0), segments(memory)
