@@ -108,7 +108,7 @@ def _header(table: pd.DataFrame | pl.DataFrame, quoting: int, float_format: str 
     return line.getvalue().encode()
 
 
-def _lines(rows: Any, quoting: int, float_format: str | None) -> bytes | memoryview:
+def _lines(rows: Any, quoting: int, float_format: str | None) -> bytes:
     """``rows`` of pandas or of polars."""
     table: pl.DataFrame | None = None
     if not hasattr(rows, "iloc"):

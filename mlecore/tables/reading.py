@@ -288,8 +288,8 @@ def _fits(column: pl.Series, dtype: Any) -> bool:
 
 def _may_have_blanks(block: bytes) -> bool:
     """May a cell be blank? None is where a line begins."""
-    starts = (b", ", b",\t", b'" ', b'"\t')
-    return any(start in block for start in starts) and _BLANKS.search(block) is not None
+    likely = b'"' in block or b"\t" in block or b", " in block  # each is much faster to find than the pattern
+    return likely and _BLANKS.search(block) is not None
 
 
 def _negative_zero(column: pl.Series) -> bool:

@@ -20,7 +20,7 @@ _EXACT_POWER = 22  # powers of 10 up to it are exact as float64
 _PLAIN = 1e-4, 1e15  # sizes of decimals that are written without an exponent
 
 
-def lines(table: pl.DataFrame, quoting: int = csv.QUOTE_MINIMAL, float_format: str | None = None) -> memoryview | None:
+def lines(table: pl.DataFrame, quoting: int = csv.QUOTE_MINIMAL, float_format: str | None = None) -> bytes | None:
     """All rows, no header, as ``to_csv(index=False, quoting=..., float_format=...)`` writes them; None if pandas must
     do it."""
     import polars as pl
@@ -37,7 +37,10 @@ def lines(table: pl.DataFrame, quoting: int = csv.QUOTE_MINIMAL, float_format: s
     out = io.BytesIO()
     style: Literal["necessary", "non_numeric"] = "necessary" if quoting == csv.QUOTE_MINIMAL else "non_numeric"
     pl.DataFrame(columns).write_csv(out, include_header=False, quote_style=style)
-    return out.getbuffer()
+    data = out.getvalue()
+    if b"\r" in data and any(_lone_return(cells) for cells in table if cells.dtype == pl.String):
+        return None
+    return data
 
 
 def printed(column: pl.Series) -> pl.Series:
@@ -63,10 +66,13 @@ def _column(column: pl.Series, quoting: int, float_format: str | None) -> pl.Ser
     return _rounded(column, int(digits[1]), float_format) if digits else None
 
 
-def _text(column: pl.Series, quoting: int) -> pl.Series | None:
-    returns = column.filter(column.str.contains("\r", literal=True))
-    if (~returns.str.contains('[\n,"]')).any():  # quoted by polars, and by Python's csv from 3.13 on only
-        return None
+def _lone_return(column: pl.Series) -> bool:
+    """A cell in quotation marks for the sake of a carriage return: by polars, and by Python's csv from 3.13 on only."""
+    odd = column.filter(column.str.contains("\r", literal=True))
+    return bool((~odd.str.contains('[\n,"]')).any())
+
+
+def _text(column: pl.Series, quoting: int) -> pl.Series:
     if quoting == csv.QUOTE_NONNUMERIC:
         return column.fill_null("")
     return column.replace("", None) if (column == "").any() else column
