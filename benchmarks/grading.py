@@ -140,15 +140,16 @@ def write(id: str, folder: Path, rows: int) -> int:
     texts = pd.read_csv(small / "submission.csv", dtype=str, keep_default_na=False)
     ids = texts[key]
     width = max(len(str(int(id))) for id in ids) if all(map(str.isdigit, ids)) else 0
+    times = max(1, rows // len(texts))
     answers = Path(competition.facts.answers)
     if answers.suffix == ".csv":
         table = pd.read_csv(small / answers, dtype=str, keep_default_na=False)
-        _write(repeated(table, key, rows, width=width), large / answers)
-    else:  # records that make two rows each
+        _write(repeated(table, key, times, width=width), large / answers)
+    else:
         records = pd.read_json(small / answers, lines=True, dtype={key: str})
-        repeated(records, key, rows // 2, width=width).to_json(large / answers, orient="records", lines=True)
+        repeated(records, key, times, width=width).to_json(large / answers, orient="records", lines=True)
     own = id == "AI4Code"  # where a row's words must be those of the answer
-    guesses = repeated(texts, key, rows, width=width, roll=not own, backwards=own)
+    guesses = repeated(texts, key, times, width=width, roll=not own, backwards=own)
     rules = competition.format.expand(list(perfect.columns))
     numbers = [name for name, rule in rules.items() if rule.type == "number"]
     if not (abs(perfect[numbers].sum(axis=1) - 1) < 1e-3).all():
@@ -162,15 +163,14 @@ def write(id: str, folder: Path, rows: int) -> int:
 
 
 def repeated(
-    table: DataFrame, key: str, rows: int, *, width: int, roll: bool = False, backwards: bool = False
+    table: DataFrame, key: str, times: int, *, width: int, roll: bool = False, backwards: bool = False
 ) -> DataFrame:
-    """The table over and over, up to about so many rows, with new ids in ``key``: numbers if they have a ``width``.
+    """The table so many times, with new ids in ``key``: numbers if they have a ``width``.
 
     In every other repetition other columns belong to the next row (``roll``), or their words come ``backwards``.
     """
     import numpy as np
 
-    times = max(1, rows // len(table))
     place, time = np.tile(np.arange(len(table)), times), np.repeat(np.arange(times), len(table))
     out = table.iloc[np.where(time % 2, (place - 1) % len(table), place) if roll else place].reset_index(drop=True)
     if backwards:
