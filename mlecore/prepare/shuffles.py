@@ -121,9 +121,8 @@ def _save(table: pl.DataFrame, path: Path) -> None:
     import polars as pl
 
     path.parent.mkdir(exist_ok=True)
-    table.write_ipc(
-        path, compat_level=pl.CompatLevel.oldest()
-    )  # others contain all the text that rows were picked from
+    # newer levels write all the text that the rows were picked from
+    table.write_ipc(path, compat_level=pl.CompatLevel.oldest())
 
 
 def _load(path: Path) -> pl.DataFrame:

@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal, cast
 from mlecore.errors import DataError
 from mlecore.prepare.zips import find, open_member, open_zip
 from mlecore.tables import frames, reading, writing
+from mlecore.tables.options import Options
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +34,7 @@ def read_csv(
     Where a sheet says "plain ``read_csv``", give ``float_precision=None``: long decimals are then rounded as pandas 2
     rounds them. Raises DataError when the file is missing or cannot be read as a table.
     """
-    plain = reading.Options.of(options) if float_precision == "round_trip" else None
+    plain = Options.of(options) if float_precision == "round_trip" else None
     if plain and _large(path, member):
         with _reading(path, member) as source, _opened(source) as stream:
             table = frames.read(stream, plain)
@@ -48,7 +49,7 @@ def read_table(path: Path, *, member: str | None = None, **options: Any) -> pl.D
     ``write_csv`` writes it, its rows and its columns with the bytes of the same from ``read_csv``. Whole numbers may
     have 8 bits: for passing on and comparing, not for arithmetic. Raises DataError as ``read_csv`` does.
     """
-    plain = reading.Options.of(options)
+    plain = Options.of(options)
     if plain:
         with _reading(path, member) as source, _opened(source) as stream:
             table = reading.read(stream, plain)
@@ -65,7 +66,7 @@ def read_pieces(path: Path, *, member: str | None = None, rows: int = _ROWS, **o
     """
     import polars as pl
 
-    plain = reading.Options.of(options)
+    plain = Options.of(options)
     options |= {"float_precision": "round_trip", "chunksize": rows}
     with _reading(path, member) as source, _opened(source) as stream:
         for part in reading.read_pieces(stream, plain) if plain else [stream]:

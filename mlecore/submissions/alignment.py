@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from mlecore.errors import GradingError, InvalidSubmission
 from mlecore.submissions.messages import counted, keep_places, listed, shown
-from mlecore.tables import frames, reading
+from mlecore.tables import frames
+from mlecore.tables.options import Options
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,7 +55,7 @@ def _read_fast(path: Path, columns: Sequence[str]) -> DataFrame | None:
     if path.stat().st_size < frames.WORTHWHILE:
         return None
     with path.open("rb") as file:
-        return frames.read(file, reading.Options(usecols=list(columns) or None))
+        return frames.read(file, Options(usecols=list(columns) or None))
 
 
 def columns_of(submission: Table, columns: Sequence[str], *, only: bool = False, may: Sequence[str] = ()) -> DataFrame:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from mlecore import validation
 from mlecore.errors import InvalidSubmission, UsageError
-from mlecore.tables import frames, reading
+from mlecore.tables import frames
+from mlecore.tables.options import Options
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -72,7 +73,7 @@ class Table:
     def _frame(self) -> DataFrame:
         if self.path.is_file() and self.path.stat().st_size >= frames.WORTHWHILE:
             with self.path.open("rb") as file:
-                frame = frames.read(file, reading.Options())
+                frame = frames.read(file, Options())
             if frame is not None:
                 return frame
         return self._read()

@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import IO, TYPE_CHECKING
 
 from mlecore.tables import reading
+from mlecore.tables.options import Options
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,7 +19,7 @@ _SAMPLE = 10_000  # rows
 _FEW = 0.5  # distinct texts, as a share, below which equal ones are kept once
 
 
-def read(stream: IO[bytes], options: reading.Options) -> DataFrame | None:
+def read(stream: IO[bytes], options: Options) -> DataFrame | None:
     """The table as pandas reads it; None if it is not certain that polars reads the same."""
     table = reading.read(stream, options)
     if table is None:

@@ -12,7 +12,8 @@ import pytest
 
 from mlecore.errors import DataError
 from mlecore.prepare import read_csv, read_pieces, read_table, write_csv
-from mlecore.tables import frames, reading
+from mlecore.tables import frames, parsing, reading
+from mlecore.tables.options import Options
 
 ROWS = "".join(f"{row + 1000},{row % 2},{-row * 10**9},{row / 7!r}\n" for row in range(300))
 
@@ -20,7 +21,7 @@ ROWS = "".join(f"{row + 1000},{row % 2},{-row * 10**9},{row / 7!r}\n" for row in
 @pytest.fixture(autouse=True)
 def always_fast(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frames, "WORTHWHILE", 0)
-    monkeypatch.setattr(reading, "_SAMPLE", 1000)
+    monkeypatch.setattr(parsing, "_SAMPLE", 1000)
     monkeypatch.setattr(reading, "_AT_ONCE", 3000)
 
 
@@ -35,7 +36,7 @@ def written(folder: Path, text: str) -> tuple[bytes, bytes]:
 
 def fast(path: Path, **options: Any) -> bool:
     """Is the table, or the first piece of it, read by polars?"""
-    known = reading.Options.of(options)
+    known = Options.of(options)
     assert known is not None
     with path.open("rb") as stream:
         return reading.read(stream, known) is not None
@@ -172,7 +173,7 @@ def test_blocks_of_rows_that_pandas_types_by_themselves(
 def test_missing_cells_are_those_of_pandas() -> None:
     from pandas._libs.parsers import STR_NA_VALUES
 
-    assert set(reading._MISSING) == STR_NA_VALUES
+    assert set(parsing.MISSING) == STR_NA_VALUES
 
 
 def test_what_is_no_table_is_refused_as_by_pandas(tmp_path: Path) -> None:
@@ -206,7 +207,7 @@ def test_tables_of_random_cells(tmp_path: Path, first: int) -> None:
         rows = [",".join(map(draw.choice, columns)) for _ in range(draw.choice((1, 5, 200)))]
         path.write_text("\n".join([",".join("abcd"[: len(columns)]), *rows, ""]), newline="")
         with path.open("rb") as stream:
-            table = frames.read(stream, reading.Options())
+            table = frames.read(stream, Options())
         if table is not None:
             read += 1
             expected = pd.read_csv(path, float_precision="round_trip")
@@ -222,5 +223,5 @@ def test_records_larger_than_a_block(tmp_path: Path) -> None:
     for cell in ("x" * 20_000, f'"{"x" * 2000}\n{"y" * 20_000}"', '"' + "\n" * 20_000 + '"'):
         path.write_text(f"a,b\n1,x\n2,{cell}\n3,y\n" + "4,z\n" * 2000, newline="")
         with path.open("rb") as stream:
-            table = frames.read(stream, reading.Options())
+            table = frames.read(stream, Options())
         pd.testing.assert_frame_equal(table, pd.read_csv(path))

@@ -18,7 +18,7 @@ def test_the_test_part_has_a_fixed_size(trial: Trial, answers: pd.DataFrame) -> 
 
 
 def test_rides_that_wait_in_files_make_the_same_table(trial: Trial, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mlecore.prepare.shuffles._AT_ONCE", 1)
+    monkeypatch.setattr("mlecore.prepare.shuffles._AT_ONCE", 300_000)
     monkeypatch.setattr("mlecore.tables.reading._AT_ONCE", 200_000)
     public, _ = trial.prepare(trial.raw)
     assert (public / "labels.csv").read_bytes() == (trial.public / "labels.csv").read_bytes()

@@ -1,0 +1,164 @@
+"""Blocks of a CSV table parsed by polars, with the types that its cells ask for."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from mlecore.tables.blocks import first_record, first_records, splits_alike
+from mlecore.tables.options import Options, Uncertain
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_SAMPLE = 1 << 20  # bytes that types are guessed from
+MISSING = (  # cells that pandas takes as missing
+    *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A"),
+    *("NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
+)
+_BLANKS = re.compile(rb'[,\n"][ \t]+[,\n"]')  # the end of a cell's text, too
+
+
+class Parser:
+    """Reads the blocks of one table, of which the first begins with the header."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self.header = b""
+        self.names: list[str] = []  # of all columns
+        self.types: dict[str, pl.DataType] | None = None  # of the columns, guessed from the first block
+        self._missing: list[str] | None = None  # words, once they are needed: they slow the parser down
+
+    def cells(self, block: bytes) -> pl.DataFrame:
+        """A block as polars reads it. Raises Uncertain, PolarsError."""
+        import polars as pl
+
+        if not splits_alike(block):
+            raise Uncertain
+        if not self.names:
+            self._read_header(block)
+            block = block[len(self.header) :]
+        if self.types is not None:
+            with suppress(pl.exceptions.ComputeError):
+                return self._typed(block, self.types)
+        for sample in (first_records(block, _SAMPLE), block):
+            guessed = self._csv(sample, infer_schema_length=None, null_values=self._words())
+            if guessed.width != len(self.names):
+                raise Uncertain
+            types = self._types(guessed)
+            with suppress(pl.exceptions.ComputeError):  # another type is needed further down
+                table = self._typed(block, types)
+                self.types = types
+                return table
+        raise Uncertain
+
+    def _read_header(self, block: bytes) -> None:
+        self.header = first_record(block)
+        try:
+            names = next(csv.reader([self.header.decode()], strict=True), [])
+        except (csv.Error, UnicodeDecodeError):
+            raise Uncertain from None
+        plain = len(names) > 1 and all(names) and len(set(names)) == len(names)  # pandas renames some
+        if not plain or self.header.count(b"\n") != 1 or not set(self._options.usecols or ()) <= set(names):
+            raise Uncertain
+        self.names = names
+
+    def _typed(self, block: bytes, types: dict[str, pl.DataType]) -> pl.DataFrame:
+        """A block with columns of these types."""
+        import polars as pl
+
+        table = self._parse(block, types, self._options.usecols)
+        numbers = [column for column in table if column.dtype != pl.String]
+        gaps = [column.name for column in numbers if column.null_count()]
+        if gaps and _may_have_blanks(block):
+            cells = self._parse(block, dict.fromkeys(self.names, pl.String()), gaps)
+            for name in gaps:  # a blank is a gap in numbers to polars, and text to pandas
+                if cells[name].null_count() != table[name].null_count():
+                    raise Uncertain
+        if zeros := [column.name for column in numbers if column.dtype == pl.Float64 and _negative_zero(column)]:
+            cells = self._parse(block, dict.fromkeys(self.names, pl.String()), zeros)
+            if any(cells[name].str.contains("^-0+$").any() for name in zeros):  # 0 in a block of whole numbers
+                raise Uncertain
+        return table
+
+    def _parse(self, block: bytes, types: dict[str, pl.DataType], names: Sequence[str] | None) -> pl.DataFrame:
+        """These of the columns.
+
+        Words for missing cells make the parser half as fast. So they are looked for in columns of text afterwards, and
+        the parser gets them once they were errors or NaN in a column of numbers.
+        """
+        import polars as pl
+
+        places = None if names is None else [place for place, name in enumerate(self.names) if name in names]
+        table = None
+        if self._missing is None:
+            with suppress(pl.exceptions.ComputeError):
+                table = self._csv(block, schema=types, columns=places)
+        if table is None or any(column.is_nan().any() for column in table if column.dtype == pl.Float64):
+            table = self._csv(block, schema=types, columns=places, null_values=self._words())
+            self._missing = self._words()
+        if self._options.na_filter:
+            texts = [column for column in table if column.dtype == pl.String]
+            table = table.with_columns([_without_missing(column) for column in texts])
+        return table
+
+    def _words(self) -> list[str] | None:
+        return list(MISSING) if self._options.na_filter else None
+
+    def _csv(self, block: bytes, **options: Any) -> pl.DataFrame:
+        import polars as pl
+
+        return pl.read_csv(block, has_header=False, **options)
+
+    def _types(self, guessed: pl.DataFrame) -> dict[str, pl.DataType]:
+        """The types to read, for all columns. Raises Uncertain for those that pandas does not have."""
+        import polars as pl
+
+        types: dict[str, pl.DataType] = {}
+        for name, column in zip(self.names, guessed, strict=True):
+            if self._options.type(name) is str or not self._used(name):
+                types[name] = pl.String()
+            elif column.dtype == pl.Int64:
+                types[name] = _integer(column)
+            elif column.dtype in (pl.Float64, pl.String, pl.Boolean):
+                types[name] = column.dtype
+            else:
+                raise Uncertain
+        return types
+
+    def _used(self, name: str) -> bool:
+        return self._options.usecols is None or name in self._options.usecols
+
+
+def _without_missing(column: pl.Series) -> pl.Series:
+    """A column of text, with gaps where pandas takes a cell as missing."""
+    if not (column.str.len_bytes() <= max(map(len, MISSING))).any():
+        return column
+    missing = column.is_in(MISSING)
+    return column.set(missing, None) if missing.any() else column
+
+
+def _integer(column: pl.Series) -> pl.DataType:
+    """A type with room for more than the whole numbers of a sample."""
+    import polars as pl
+
+    for size, dtype in ((2**7, pl.Int8()), (2**26, pl.Int32())):
+        if column.is_between(-size, size - 1).all():
+            return dtype
+    return pl.Int64()
+
+
+def _may_have_blanks(block: bytes) -> bool:
+    """May a cell be blank? None is where a line begins."""
+    likely = b'"' in block or b"\t" in block or b", " in block  # each is much faster to find than the pattern
+    return likely and _BLANKS.search(block) is not None
+
+
+def _negative_zero(column: pl.Series) -> bool:
+    import numpy as np
+
+    zeros = column.filter(column == 0)
+    return bool(np.signbit(zeros.to_numpy()).any())
