@@ -26,9 +26,9 @@ from mlecore.scaffold import EXAMPLES, KINDS, names, write
 def command(kind: str, name: str, into: Path, **examples: bool) -> None:
     """Write a new plugin package.
 
-    NAME is the plugin's name for users, e.g. `my-problem`. The package mle-comp-my-problem (or mle-agent-..., mle-
-    backend-..., mle-detector-...) is written to a folder of the same name. It works at once: install it, run its
-    tests, then change it.
+    NAME is the plugin's name for users, e.g. `my-problem`. The package, here
+    mle-comp-my-problem, is written to a folder of the same name. It works at
+    once: install it, run its tests, then change it.
     """
     chosen = [example for example, given in examples.items() if given]
     for example in chosen:
