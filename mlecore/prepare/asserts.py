@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from mlecore.errors import DataError
 
@@ -40,9 +40,10 @@ def ensure_unique(values: Iterable[Any], what: str) -> None:
 def ensure_disjoint(train: Iterable[Any], test: Iterable[Any], what: str) -> None:
     """No value in both parts."""
     known = set(test)  # the smaller part
-    column: Any = train
-    if hasattr(column, "is_in"):  # a column of polars, whose cells are slow to look at one by one
-        train = column.filter(column.is_in(list(known)))
+    column, other = cast("tuple[Any, Any]", (train, test))
+    # columns of polars, whose cells are slow to look at one by one; it compares those of one type only
+    if hasattr(column, "is_in") and column.dtype == getattr(other, "dtype", None):
+        train = column.filter(column.is_in(other.implode()))
     if both := {value for value in train if value in known}:
         raise DataError(f"{what}: {len(both)} in both parts of the split, such as {_some(sorted(both, key=str))}")
 

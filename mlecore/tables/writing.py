@@ -21,8 +21,10 @@ _PLAIN = 1e-4, 1e15  # sizes of decimals that are written without an exponent
 
 
 def lines(table: pl.DataFrame, quoting: int = csv.QUOTE_MINIMAL, float_format: str | None = None) -> bytes | None:
-    """All rows, no header, as ``to_csv(index=False, quoting=..., float_format=...)`` writes them; None if pandas must
-    do it."""
+    """All rows, no header, as ``to_csv(index=False, quoting=..., float_format=...)`` writes them.
+
+    None if pandas must do it.
+    """
     import polars as pl
 
     # a line that is one empty cell gets quotes from Python's csv module

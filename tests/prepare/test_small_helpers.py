@@ -65,6 +65,17 @@ def test_assertions_say_what_is_wrong() -> None:
         prepare.ensure_disjoint([1, 2], [2, 3], "ids")
 
 
+@pytest.mark.parametrize("other", ["Int8", "Int64", "Float64"])
+def test_columns_of_polars_are_compared_whatever_their_types(other: str) -> None:
+    import polars as pl
+
+    small = pl.Series([1, 2], dtype=pl.Int8)
+    prepare.ensure_disjoint(small, pl.Series(["1", "2"]), "ids")
+    prepare.ensure_disjoint(pl.Series(["a", None]), pl.Series(["b", None]), "ids")
+    with pytest.raises(DataError, match="1 in both parts of the split, such as 2"):
+        prepare.ensure_disjoint(small, pl.Series([2, 3], dtype=getattr(pl, other)), "ids")
+
+
 @pytest.mark.parametrize("digits", [4, 8, 12, 16, 17, 32, 40, 64])
 def test_hex_ids_are_distinct_and_text_to_every_reader(digits: int) -> None:
     ids = prepare.hex_ids(3000, digits, seed=3)
