@@ -233,14 +233,12 @@ def _configuration(context: str | None) -> Configuration:
     logging.getLogger("kubernetes").setLevel(logging.ERROR)
     found = client.Configuration()
     try:
-        config.load_kube_config(  # type: ignore[no-untyped-call]
-            context=context, client_configuration=found
-        )
+        config.load_kube_config(context=context, client_configuration=found)
     except config.ConfigException as error:
         try:
             if context is not None:
                 raise error
-            config.load_incluster_config(client_configuration=found)  # type: ignore[no-untyped-call]
+            config.load_incluster_config(client_configuration=found)
         except config.ConfigException:
             raise BackendError(f"no Kubernetes cluster is configured: {error}", fix=NO_CLUSTER) from None
     except Exception as error:  # a damaged file makes the package raise anything
@@ -252,7 +250,7 @@ def _namespace_of(context: str | None) -> str | None:
     from kubernetes import config
 
     try:
-        contexts, active = config.list_kube_config_contexts()  # type: ignore[no-untyped-call]
+        contexts, active = config.list_kube_config_contexts()
     except Exception:  # the same file is read again, with a message, for the first request
         return None
     chosen = next((each for each in contexts if each["name"] == context), None) if context else active

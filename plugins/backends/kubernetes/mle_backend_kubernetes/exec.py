@@ -103,7 +103,7 @@ def execute(cluster: Cluster, pod: str, container: str, command: Sequence[str]) 
     headers = {**cluster.headers(), "sec-websocket-protocol": "v4.channel.k8s.io"}
     cluster.count("CONNECT", cluster.path("pods", pod, "exec"))
     try:
-        socket = create_websocket(cluster.configuration, address, headers)  # type: ignore[no-untyped-call]
+        socket = create_websocket(cluster.configuration, address, headers)
     except websocket.WebSocketBadStatusException as error:
         if error.status_code == 404:
             raise NotFound(f"no pod {pod}") from None

@@ -32,7 +32,7 @@ def quantity(text: str | int) -> float:
     """A number as the cluster writes it: 4, 1500m, 16Gi."""
     from kubernetes.utils import parse_quantity
 
-    return float(parse_quantity(text))  # type: ignore[no-untyped-call]
+    return float(parse_quantity(text))
 
 
 def nodes(cluster: Cluster, settings: Settings) -> list[Node]:
