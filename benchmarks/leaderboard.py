@@ -24,7 +24,7 @@ from mlecore_testing import drawn_groups
 
 from mlecore.child_environment import child_environment
 from mlecore.reports.benchmark import split_ids
-from mlecore.sharing.bundle import export_group
+from mlecore.sharing.exporting import export_group
 from mlecore.sharing.signed import add_signature
 
 FORM = {

@@ -10,26 +10,19 @@ import errno
 import os
 import stat
 import sys
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
-from mlecore.errors import DataError
+from mlecore.regular import open_regular
 
 Fault = Callable[[str, Path], None]
 
 _fault: Fault | None = None
-_NOT_WAITING = sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY"))
 _NO_FOLLOW: int = getattr(os, "O_NOFOLLOW", 0)
-_FOLDER = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_DIRECTORY", "O_CLOEXEC"))
 _SYNC = os.O_RDWR if sys.platform == "win32" else os.O_RDONLY  # Windows only writes out what it may write to
 WRITABLE = 0 if sys.platform == "win32" else 0o222
 """Permissions that raw files lose, so that nothing changes them. Windows neither replaces nor removes such files."""
-_SCRATCH = "mlecore-scratch-"
-_ABANDONED = 24 * 3600.0  # seconds, if the disk has no locks that show who is at work
-SURELY_HELD = 10.0  # seconds after which the process that made a folder surely holds it
-_CHUNK = 1 << 20  # bytes that are read at once of a file that grows, or has no size
 _MANY = 500  # files; for more, one sync of everything is cheaper than one per file
 
 
@@ -254,72 +247,6 @@ def remove(path: Path) -> None:
             raise OSError(errno.EIO, done.stderr.strip()[-300:], str(path)) from None
 
 
-@contextmanager
-def scratch() -> Iterator[Path]:
-    """A temporary folder. Those that killed processes left are removed."""
-    import tempfile
-
-    for left in abandoned_scratch():
-        with suppress(OSError):
-            remove(left)
-    with tempfile.TemporaryDirectory(prefix=_SCRATCH) as name, held(Path(name)):
-        yield Path(name)
-
-
-def abandoned_scratch() -> Iterator[Path]:
-    """Temporary folders of this user's processes that were killed."""
-    import tempfile
-
-    for path in sorted(Path(tempfile.gettempdir()).glob(f"{_SCRATCH}*")):
-        with suppress(OSError):  # another user's, or gone meanwhile
-            if path.lstat().st_uid == getattr(os, "getuid", int)() and abandoned(path):  # 0 on Windows
-                yield path
-
-
-@contextmanager
-def held(folder: Path) -> Iterator[None]:
-    """Hold a folder while it is worked on, so that it is not ``abandoned``; the kernel frees it after a kill."""
-    if sys.platform == "win32":  # it opens no folders
-        yield
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        _lock(descriptor)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def abandoned(folder: Path) -> bool:
-    """Has the process died that held this folder? Raises OSError if it cannot be opened."""
-    age = time.time() - folder.stat().st_mtime
-    if sys.platform == "win32":
-        return age > _ABANDONED
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        locked = _lock(descriptor)
-    except BlockingIOError:
-        return False
-    finally:
-        os.close(descriptor)
-    return age > (SURELY_HELD if locked else _ABANDONED)
-
-
-def _lock(descriptor: int) -> bool:
-    """False if a disk has no locks. Raises BlockingIOError if somebody else has it."""
-    if sys.platform == "win32":
-        return False
-    try:
-        import fcntl
-
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise
-    except OSError:
-        return False
-    return True
-
-
 def append(path: Path, line: str) -> None:
     """Add one line to a journal. Not synced: a journal may lose its last lines in a power loss, a record may not.
 
@@ -373,75 +300,3 @@ def write_all(descriptor: int, data: bytes) -> None:
     written = os.write(descriptor, data)
     while written < len(data):
         written += os.write(descriptor, memoryview(data)[written:])
-
-
-def read_regular(path: Path, limit: int, *, below: Path | None = None) -> bytes:
-    """The content of a regular file, see ``open_regular``. Raises DataError also for more than ``limit`` bytes."""
-    descriptor = open_regular(path, below=below)
-    try:
-        size = os.fstat(descriptor).st_size
-        content = os.read(descriptor, min(limit, size) + 1)  # a byte more than there should be
-        if len(content) != size:
-            while len(content) <= limit and (more := os.read(descriptor, min(limit + 1 - len(content), _CHUNK))):
-                content += more
-    finally:
-        os.close(descriptor)
-    if len(content) > limit:
-        raise DataError(f"it has more than {limit} bytes")
-    return content
-
-
-def open_regular(path: Path, *, below: Path | None = None, flags: int = os.O_RDONLY) -> int:
-    """A descriptor of a regular file. With ``below``, a folder that it lies in, no link is followed from there on.
-
-    Raises DataError for anything else (a folder, a pipe, a device: never waited for), OSError.
-    """
-    flags |= _NOT_WAITING
-    try:
-        if below is None:
-            descriptor = os.open(path, flags, 0o644)
-        else:
-            descriptor = _open_unlinked(below, _parts_below(below, path), flags)
-    except OSError as error:
-        if error.errno in (errno.EISDIR, errno.ENXIO):  # a folder or a pipe, opened for writing
-            raise DataError("it is not a regular file") from None
-        raise
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise DataError("it is not a regular file")
-    return descriptor
-
-
-def _parts_below(top: Path, path: Path) -> tuple[str, ...]:
-    """As ``relative_to``, which takes longer than opening a file."""
-    above = top.parts
-    if path.parts[: len(above)] != above:
-        raise ValueError(f"{path} is not in {top}")
-    return path.parts[len(above) :]
-
-
-def _open_unlinked(top: Path, parts: tuple[str, ...], flags: int) -> int:
-    if os.open not in os.supports_dir_fd:
-        path = top.joinpath(*parts)
-        if any(part.is_symlink() for part in (path, *path.parents[: len(parts) - 1])):
-            raise DataError("it is a symbolic link, or its path leads through one")
-        return os.open(path, flags, 0o644)
-    at, part = None, os.path.join(top, parts[0])  # noqa: PTH118 - faster.  O_NOFOLLOW is about the last name of a path
-    try:
-        for name in parts[1:]:
-            inner = os.open(part, _FOLDER | _NO_FOLLOW, dir_fd=at)
-            if at is not None:
-                os.close(at)
-            at, part = inner, name
-        return os.open(part, flags | _NO_FOLLOW, 0o644, dir_fd=at)
-    except OSError as error:
-        if error.errno in (errno.ELOOP, errno.ENOTDIR) and _is_link(part, at):
-            raise DataError("it is a symbolic link, or its path leads through one") from None
-        raise
-    finally:
-        if at is not None:
-            os.close(at)
-
-
-def _is_link(name: str, folder: int | None) -> bool:
-    return stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)

@@ -17,8 +17,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mlecore import files
 from mlecore.errors import DataError, MlecoreError
+from mlecore.regular import open_regular, read_regular
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -86,7 +86,7 @@ class Lock:
         from filelock import FileLock, Timeout
 
         try:
-            os.close(files.open_regular(self.path, below=self.path.parent, flags=os.O_RDWR | os.O_CREAT))
+            os.close(open_regular(self.path, below=self.path.parent, flags=os.O_RDWR | os.O_CREAT))
             lock = FileLock(self.path, fallback_to_soft=False, thread_local=False)
             lock.acquire(timeout=_TRIED)
         except DataError as error:
@@ -141,7 +141,7 @@ class Lock:
         """False if the disk is full or failing: the lock is held all the same."""
         path = _holder_file(self.path)
         try:
-            descriptor = files.open_regular(path, below=path.parent, flags=os.O_WRONLY | os.O_CREAT)
+            descriptor = open_regular(path, below=path.parent, flags=os.O_WRONLY | os.O_CREAT)
             try:
                 os.write(descriptor, json.dumps(self._me | values).encode().ljust(_PADDED))
             finally:
@@ -187,7 +187,7 @@ def read_holder(path: Path) -> dict[str, Any]:
     """The last holder: host, pid, activity, since, and the number and time of its last heartbeat; empty after a
     release, or if the file is damaged."""
     try:
-        value = json.loads(files.read_regular(_holder_file(path), _LONGEST, below=path.parent) or b"{}")
+        value = json.loads(read_regular(_holder_file(path), _LONGEST, below=path.parent) or b"{}")
     except (OSError, ValueError, RecursionError, DataError):
         return {}
     return value if isinstance(value, dict) else {}

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, get_args, get_or
 import attrs
 from attrs import frozen
 
-from mlecore import files
 from mlecore.errors import DataError, MlecoreError
+from mlecore.regular import read_regular
 
 if TYPE_CHECKING:
     from cattrs import Converter
@@ -62,7 +62,7 @@ def read_json(path: Path, *, below: Path | None = None) -> Any:
 
 def _read(path: Path, parse: Callable[[bytes], T], limit: int, below: Path | None) -> T:
     try:
-        return parse(files.read_regular(path, limit, below=below))
+        return parse(read_regular(path, limit, below=below))
     except DataError as error:
         raise SchemaError(f"{path}: {error.message}") from None
 

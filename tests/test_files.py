@@ -11,6 +11,7 @@ import pytest
 
 from mlecore import files
 from mlecore.errors import DataError
+from mlecore.regular import read_regular
 
 
 def closed(folder: Path) -> None:
@@ -127,18 +128,18 @@ def test_links_count_from_the_folder_that_is_trusted(tmp_path: Path) -> None:
     (tmp_path / "top").symlink_to("real")
     (tmp_path / "real" / "other").symlink_to("inner")
     top = tmp_path / "top"
-    assert files.read_regular(top / "inner" / "file", 7, below=top) == b"content"
-    assert files.read_regular(real / "file", 7, below=real) == b"content"
+    assert read_regular(top / "inner" / "file", 7, below=top) == b"content"
+    assert read_regular(real / "file", 7, below=real) == b"content"
     for path in (top / "inner" / "link", top / "other" / "file", top / "inner"):
         with pytest.raises(DataError, match=r"symbolic link|not a regular file"):
-            files.read_regular(path, 7, below=top)
+            read_regular(path, 7, below=top)
     with pytest.raises(DataError, match="more than 6 bytes"):
-        files.read_regular(real / "file", 6, below=real)
+        read_regular(real / "file", 6, below=real)
     with pytest.raises(FileNotFoundError):
-        files.read_regular(top / "nowhere" / "file", 7, below=top)
+        read_regular(top / "nowhere" / "file", 7, below=top)
 
 
 @pytest.mark.skipif(not Path("/proc/version").is_file(), reason="there is no /proc here")
 def test_a_file_that_says_it_is_empty_is_read_whole() -> None:
     path = Path("/proc/version")
-    assert files.read_regular(path, 4096) == path.read_bytes() != b""
+    assert read_regular(path, 4096) == path.read_bytes() != b""

@@ -122,8 +122,8 @@ def _run_group(
     from mlecore.controller.experiment import load_experiment
     from mlecore.controller.loop import Controller
     from mlecore.controller.preflight import preflight
-    from mlecore.files import scratch
     from mlecore.grading.isolated import IsolatedGrader
+    from mlecore.scratch import scratch
 
     group = existing(runs, name, plan)
     folders = [str(Path(folder).absolute()) for folder in data] or list(group.info.data if group else ())
@@ -164,8 +164,8 @@ def dry_run(plan: Plan, runs: Path, data: Sequence[Path | str], say: Callable[[s
     from mlecore.controller.capacity import cost_forecast, forecast
     from mlecore.controller.experiment import load_experiment
     from mlecore.controller.preflight import preflight
-    from mlecore.files import scratch
     from mlecore.grading.isolated import IsolatedGrader
+    from mlecore.scratch import scratch
 
     with IsolatedGrader() as grader, scratch() as cache:
         experiment = load_experiment(plan, [str(Path(folder).absolute()) for folder in data], grader, say)

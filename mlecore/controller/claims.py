@@ -13,6 +13,7 @@ from mlecore import files
 from mlecore.data.cleanup import Leftover, leftover
 from mlecore.data.layout import OBFUSCATED
 from mlecore.errors import MlecoreError
+from mlecore.regular import read_regular
 
 _GROUPS = "groups"
 _FRESH = 3600.0  # seconds in which data without a group may be those of one that is about to start
@@ -68,7 +69,7 @@ def _read(path: Path) -> Obfuscated:
     competition, groups = "", []
     for file in sorted((path / _GROUPS).glob("*.json")):
         try:
-            value = json.loads(files.read_regular(file, _LIMIT))
+            value = json.loads(read_regular(file, _LIMIT))
             competition, group = str(value["competition"]), Path(value["group"])
         except (MlecoreError, OSError, ValueError, KeyError, TypeError):
             continue

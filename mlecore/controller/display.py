@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from mlecore import files
 from mlecore.errors import DataError
 from mlecore.printable import printable
+from mlecore.regular import open_regular
 from mlecore.runs.record import RunRecord
 from mlecore.runs.refused import refusal_words
 from mlecore.units import counted, show_duration
@@ -105,7 +105,7 @@ def last_words(folder: Path) -> str:
     """The last line that a run's agent printed, safe to print; empty if there is none."""
     try:
         path = folder / "logs" / "output.log"
-        with os.fdopen(files.open_regular(path, below=folder.parent), "rb") as log:
+        with os.fdopen(open_regular(path, below=folder.parent), "rb") as log:
             log.seek(max(0, log.seek(0, os.SEEK_END) - 4096))
             return last_line(log.read())
     except (OSError, DataError):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from mlecore import files
 from mlecore.errors import DataError, MlecoreError
+from mlecore.regular import read_regular
 from mlecore.runs.journal import Journal
 from mlecore.runs.record import RunRecord, RunSummary
 
@@ -43,7 +44,7 @@ class Extensions:
 
     def _read(self) -> set[str]:
         try:
-            content = files.read_regular(self._path, _MOST, below=self._path.parent)
+            content = read_regular(self._path, _MOST, below=self._path.parent)
         except (OSError, DataError):  # then they are delivered once more
             return set()
         lines = content.decode(errors="replace").split("\n")

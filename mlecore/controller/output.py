@@ -7,10 +7,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from mlecore import files
 from mlecore.backends import Backend
 from mlecore.errors import BackendUnreachable, DataError, UsageError
 from mlecore.registry.opening import open_backend
+from mlecore.regular import open_regular
 from mlecore.runs.record import RunRecord
 from mlecore.runs.secrets import search
 from mlecore.runs.store import recover_record
@@ -39,7 +39,7 @@ def output(record: RunRecord, follow: bool) -> Iterator[bytes]:
     path = saved(record)
     if path is None:
         raise UsageError(f"{record.name} is {record.state} and left no output")
-    with os.fdopen(files.open_regular(path, below=record.folder.parent), "rb") as file:
+    with os.fdopen(open_regular(path, below=record.folder.parent), "rb") as file:
         while chunk := file.read(_CHUNK):
             yield chunk
 
@@ -55,7 +55,7 @@ def saved(record: RunRecord) -> Path | None:
 
 def _is_regular(path: Path, below: Path) -> bool:
     try:
-        os.close(files.open_regular(path, below=below))
+        os.close(open_regular(path, below=below))
     except (OSError, DataError):
         return False
     return True

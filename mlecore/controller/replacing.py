@@ -12,6 +12,7 @@ from attrs import evolve
 
 from mlecore import files
 from mlecore.backends import Hardware
+from mlecore.regular import read_regular
 from mlecore.runs.findings import FOLDER as FINDINGS
 from mlecore.runs.folders import RECORD
 from mlecore.runs.journal import now
@@ -38,7 +39,7 @@ def without_result(record: RunRecord) -> RunRecord:
     assert record.attempt
     folder = _folder(record, record.attempt.number)
     files.make_folder(folder, below=record.folder)
-    files.replace(folder / RECORD, files.read_regular(record.folder / RECORD, LIMIT, below=record.folder.parent))
+    files.replace(folder / RECORD, read_regular(record.folder / RECORD, LIMIT, below=record.folder.parent))
     status, score = result_of(record.folder)
     replaced = Replaced(
         attempt=record.attempt.number,

@@ -16,7 +16,6 @@ from mlecore.backends import GATEWAY_LOG, Backend, Handle
 from mlecore.controller.collect import MAX_SNAPSHOTS
 from mlecore.controller.display import last_line
 from mlecore.errors import MlecoreError
-from mlecore.files import scratch
 from mlecore.registry.opening import open_backend
 from mlecore.runs.lock import holder
 from mlecore.runs.measured import spent_in
@@ -24,6 +23,7 @@ from mlecore.runs.plan import Plan
 from mlecore.runs.record import SETTLED, RunRecord, RunSummary
 from mlecore.runs.secrets import search
 from mlecore.runs.store import load_group, open_group
+from mlecore.scratch import scratch
 from mlecore.units import show_duration
 
 _SNAPSHOTS = ".mlecore/snapshots/*.csv"

@@ -12,6 +12,7 @@ from mlecore import files
 from mlecore.data.layout import OBFUSCATED
 from mlecore.data.lock import lock
 from mlecore.locks import LockHeld
+from mlecore.scratch import abandoned_scratch
 
 
 @frozen(kw_only=True)
@@ -26,7 +27,7 @@ class Leftover:
 
 def leftovers(data: Path) -> list[Leftover]:
     """Temporary folders, and those of a data directory. What a running command uses is not a leftover."""
-    found = [leftover(path) for path in files.abandoned_scratch()]
+    found = [leftover(path) for path in abandoned_scratch()]
     if data.is_dir():
         folders = [folder for folder in sorted(data.iterdir()) if folder.is_dir() and folder.name != OBFUSCATED]
         found += [left for folder in folders for left in _of_competition(folder)]

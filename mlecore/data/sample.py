@@ -31,8 +31,8 @@ def open_sample(facts: Facts, public: Path) -> Iterator[Path]:
             raise _missing(facts, path, FileNotFoundError("no such file"))
         yield path
         return
-    from mlecore.files import scratch
     from mlecore.prepare.archives import extract
+    from mlecore.scratch import scratch
 
     with scratch() as folder:
         try:

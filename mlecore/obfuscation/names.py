@@ -13,6 +13,7 @@ from attrs import evolve, field, frozen
 
 from mlecore import files
 from mlecore.errors import InvalidSubmission
+from mlecore.regular import read_regular
 from mlecore.schema import parse_json, plain, structure
 from mlecore.submissions.format import Format
 from mlecore.submissions.guard import LONGEST_LINE, guard
@@ -119,7 +120,7 @@ class Names:
     @classmethod
     def read(cls, path: Path) -> Names:
         """Raises OSError, SchemaError."""
-        return structure(cls, parse_json(files.read_regular(path, _LIMIT)))
+        return structure(cls, parse_json(read_regular(path, _LIMIT)))
 
 
 def _head(sample: Path) -> str:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from mlecore.errors import DataError
 from mlecore.facts import Facts
-from mlecore.files import scratch
 from mlecore.obfuscation import naming
 from mlecore.obfuscation.delimited import Delimited, read_header, rename_header
 from mlecore.obfuscation.layout import (
@@ -27,6 +26,7 @@ from mlecore.obfuscation.layout import (
 from mlecore.obfuscation.names import Names
 from mlecore.obfuscation.records import Records
 from mlecore.prepare.zips import ZipWriter
+from mlecore.scratch import scratch
 
 if TYPE_CHECKING:
     from numpy.random import Generator

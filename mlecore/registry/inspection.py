@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING
 from attrs import evolve
 
 from mlecore.errors import MlecoreError
-from mlecore.files import read_regular
 from mlecore.registry import verdicts
 from mlecore.registry.imports import importable
 from mlecore.registry.plugin import CompetitionSummary, Plugin
+from mlecore.regular import read_regular
 
 if TYPE_CHECKING:
     from mlecore.facts import Facts

@@ -12,6 +12,7 @@ from attrs import evolve, field, frozen
 
 from mlecore import files
 from mlecore.errors import DataError, UsageError
+from mlecore.regular import read_regular
 from mlecore.schema import SchemaError, parse_json, plain, structure
 
 _LIMIT = 8 << 20  # bytes
@@ -69,7 +70,7 @@ def read_appendices(groups: Sequence[str], runs: Path) -> tuple[tuple[Appendix, 
 
 
 def _read(path: Path) -> Appendix:
-    found = structure(Appendix, parse_json(files.read_regular(path, _LIMIT)))
+    found = structure(Appendix, parse_json(read_regular(path, _LIMIT)))
     if not _NAME.fullmatch(found.name):
         raise SchemaError(f"its name {found.name!r} must consist of lower-case letters, digits and dashes")
     if any(len(row) != len(found.header) for row in found.rows):

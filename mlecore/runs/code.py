@@ -13,10 +13,10 @@ from typing import Any
 
 from attrs import frozen
 
-from mlecore import files
 from mlecore.detectors import NotRead
 from mlecore.errors import DataError
 from mlecore.printable import printable
+from mlecore.regular import read_regular
 
 PYTHON = (".py", ".ipynb")
 CODE = (*PYTHON, ".r", ".rmd", ".jl", ".sh", ".sql", ".cpp", ".c", ".js", ".ts", ".rs", ".go", ".java")
@@ -57,7 +57,7 @@ def read_code(path: Path, below: Path) -> str:
 
     Raises DataError for what is no regular file, or is larger than 4 MiB, OSError.
     """
-    content = files.read_regular(path, _LARGEST, below=below)
+    content = read_regular(path, _LARGEST, below=below)
     if path.suffix.lower() == ".ipynb":
         with contextlib.suppress(ValueError, RecursionError):
             return script(content)

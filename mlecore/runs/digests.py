@@ -16,8 +16,8 @@ from typing import Any
 
 from attrs import evolve
 
-from mlecore import files
 from mlecore.errors import DataError
+from mlecore.regular import open_regular, read_regular
 from mlecore.runs.record import Digests, RunRecord, RunSummary
 from mlecore.schema import LIMIT
 
@@ -137,7 +137,7 @@ def _own(content: bytes, digest: str) -> str:
 def _grade_digest(folder: Path) -> str | None:
     """None also for a file that is too long to be one: hashing what somebody put there may take hours."""
     try:
-        content = files.read_regular(folder / "grade.json", LIMIT, below=folder.parent)
+        content = read_regular(folder / "grade.json", LIMIT, below=folder.parent)
     except (OSError, DataError):
         return None
     return hashlib.sha256(content).hexdigest()
@@ -148,7 +148,7 @@ def _digest(path: Path | None, folder: Path) -> str | None:
     if path is None:
         return None
     try:
-        descriptor = files.open_regular(path, below=folder.parent)
+        descriptor = open_regular(path, below=folder.parent)
     except (OSError, DataError):
         return None
     digest = hashlib.sha256()

@@ -14,6 +14,7 @@ from mlecore.agents import Usage
 from mlecore.detectors import Detection, Evidence, Finding, NotRead
 from mlecore.errors import DataError
 from mlecore.registry.provenance import PluginUse
+from mlecore.regular import read_regular
 from mlecore.runs.contents import check_run
 from mlecore.runs.digests import is_own, with_digest
 from mlecore.runs.record import RunRecord, RunSummary
@@ -121,7 +122,7 @@ def read_findings(run: RunSummary) -> tuple[dict[str, Findings], dict[str, str]]
         return found, damaged
     for path in paths:
         try:
-            content = files.read_regular(path, LIMIT, below=run.folder.parent)
+            content = read_regular(path, LIMIT, below=run.folder.parent)
             value = structure_newer(Findings, parse_json(content))
             if value.run != run.uid:
                 raise SchemaError("it is about another run")

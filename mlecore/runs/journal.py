@@ -14,6 +14,7 @@ from attrs import field, frozen
 
 from mlecore import files
 from mlecore.errors import DataError
+from mlecore.regular import open_regular
 from mlecore.runs.record import STATES
 
 EVENTS = "events.jsonl"
@@ -48,7 +49,7 @@ class Journal:
     def read(self, run: str | None = None, event: str | None = None) -> Iterator[dict[str, Any]]:
         """All events, or those of a run, or of a name. Torn lines are left out, and so is a journal that is no file."""
         try:
-            lines = os.fdopen(files.open_regular(self.path, below=self.path.parent), "rb")
+            lines = os.fdopen(open_regular(self.path, below=self.path.parent), "rb")
         except (OSError, DataError):
             return
         wanted = {key: value for key, value in (("run", run), ("event", event)) if value is not None}

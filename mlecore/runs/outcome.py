@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from mlecore import files
 from mlecore.agents import OUTCOMES, Outcome
 from mlecore.errors import DataError
 from mlecore.printable import printable
+from mlecore.regular import open_regular
 
 OUTCOME = "outcome"  # the file's name in logs/
 _READ = 4096  # bytes
@@ -18,7 +18,7 @@ _DETAIL = 200  # characters
 def read_outcome(logs: Path, *, below: Path) -> Outcome | None:
     """What an agent reported in a folder of logs, where no link is followed from ``below`` on; None: nothing."""
     try:
-        descriptor = files.open_regular(logs / OUTCOME, below=below)
+        descriptor = open_regular(logs / OUTCOME, below=below)
     except (OSError, DataError):
         return None
     with os.fdopen(descriptor, "rb") as file:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from attrs import evolve, field, frozen
 
-from mlecore import files
 from mlecore.agents import McpServer, Network, Outcome, Usage
 from mlecore.backends import Handle, Hardware, Sandbox
 from mlecore.data.prepared import DataKind
 from mlecore.errors import DataError
 from mlecore.model_access import ModelAccess
 from mlecore.registry.provenance import PluginUse
+from mlecore.regular import open_regular
 from mlecore.runs.measured import ModelCalls
 from mlecore.schema import NOT_IN_FILE, SchemaError, plain, structure_newer
 from mlecore.units import Duration, Size
@@ -278,7 +278,7 @@ class RunRecord(RunSummary):
         if not (self.collected and self.collected.candidate):
             return None
         try:
-            os.close(files.open_regular(path, below=self.folder.parent))
+            os.close(open_regular(path, below=self.folder.parent))
         except (DataError, OSError):
             return None
         return path

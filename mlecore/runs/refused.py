@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-from mlecore import files
 from mlecore.errors import DataError
+from mlecore.regular import open_regular
 
 MOST = 20  # hosts that a record names; the rest are counted together
 OTHERS = "others"
@@ -20,7 +20,7 @@ def relay_refusals(log: Path) -> dict[str, int]:
     left out: an agent chooses the names of hosts, but the relay writes the lines."""
     found: Counter[str] = Counter()
     try:
-        with os.fdopen(files.open_regular(log, below=log.parent.parent), "r", errors="replace") as lines:
+        with os.fdopen(open_regular(log, below=log.parent.parent), "r", errors="replace") as lines:
             for line in lines:
                 try:
                     entry = json.loads(line)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from mlecore import files
 from mlecore.errors import DataError
+from mlecore.regular import read_regular
 
 _KEY_BYTES = 32
 
@@ -46,7 +47,7 @@ def user_key() -> bytes:
                     fresh.rename(path)
             finally:
                 fresh.unlink(missing_ok=True)
-        content = files.read_regular(path, _KEY_BYTES)
+        content = read_regular(path, _KEY_BYTES)
     except (OSError, DataError) as error:
         raise DataError(
             f"the key that marks your groups cannot be stored in {path}: {error}",

@@ -16,6 +16,7 @@ from attrs import asdict, frozen
 
 from mlecore import files
 from mlecore.errors import DataError
+from mlecore.regular import read_regular
 from mlecore.runs.seals import user_key
 
 FILE = ".secrets.json"
@@ -77,7 +78,7 @@ def _me() -> str:
 
 def _read(folder: Path) -> _Known:
     try:
-        found = json.loads(files.read_regular(folder / FILE, _LIMIT, below=folder.parent))
+        found = json.loads(read_regular(folder / FILE, _LIMIT, below=folder.parent))
         values = tuple(Fingerprint(**each) for each in found["secrets"])
         if all(each.length >= SHORTEST and bytes.fromhex(each.start) for each in values):
             return _Known(str(found["by"]), values)

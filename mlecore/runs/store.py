@@ -19,6 +19,7 @@ from attrs import evolve, field, frozen, mutable, resolve_types
 from mlecore import files
 from mlecore.errors import DataError, UsageError
 from mlecore.registry.provenance import PluginUse
+from mlecore.regular import read_regular
 from mlecore.runs import cancelled
 from mlecore.runs.digests import is_altered, is_own, with_digests
 from mlecore.runs.folders import GROUP, PLAN, RECORD, inner_folders, is_group, is_run
@@ -166,7 +167,7 @@ def read_record(folder: Path) -> RunRecord:
 
 def _read(path: Path, folder: Path) -> RunRecord:
     try:
-        content = files.read_regular(path, LIMIT, below=folder.parent)
+        content = read_regular(path, LIMIT, below=folder.parent)
         values = parse_json(content)
         return evolve(RunRecord.from_json(values, folder), altered=is_altered(content, values))
     except DataError as error:
@@ -182,7 +183,7 @@ def read_summary(folder: Path) -> RunSummary:
     from msgspec import MsgspecError
 
     try:
-        content = files.read_regular(folder / RECORD, LIMIT, below=folder.parent)
+        content = read_regular(folder / RECORD, LIMIT, below=folder.parent)
         summary = _summaries().decode(content)
     except (DataError, MsgspecError, RecursionError, UnicodeDecodeError):
         return read_record(folder)
@@ -332,7 +333,7 @@ def grade_of(folder: Path) -> dict[str, Any] | None:
 def read_grade(folder: Path) -> tuple[dict[str, Any] | None, str]:
     """The same, and its SHA-256."""
     try:
-        content = files.read_regular(folder / "grade.json", LIMIT, below=folder.parent)
+        content = read_regular(folder / "grade.json", LIMIT, below=folder.parent)
         value = parse_json(content)
     except (OSError, DataError):
         return None, ""

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from attrs import field, frozen
 
-from mlecore import files
 from mlecore.errors import DataError
+from mlecore.regular import read_regular
 from mlecore.runs.digests import changed_output, is_own, problems
 from mlecore.runs.findings import FOLDER, read_findings
 from mlecore.runs.folders import PLAN, RECORD
@@ -116,7 +116,7 @@ def _problems(record: RunRecord, history: History | None) -> Iterator[str]:
         for detector in sorted(judged - found.keys() - damaged.keys()):
             yield f"{FOLDER}/{detector}.json is missing, although {detector} judged the run"
     try:
-        content = files.read_regular(record.folder / HISTORY, LIMIT, below=record.folder.parent)
+        content = read_regular(record.folder / HISTORY, LIMIT, below=record.folder.parent)
         values = parse_json(content)
         if not isinstance(values, dict) or not is_own(content, str(values.get("digest"))):
             yield f"{HISTORY} was changed after it was written"

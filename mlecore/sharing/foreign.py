@@ -18,11 +18,11 @@ from mlecore import files
 from mlecore.errors import DataError, UsageError
 from mlecore.grading.report import Report
 from mlecore.registry.provenance import PluginUse
+from mlecore.regular import read_regular, regular_files
 from mlecore.runs.journal import Journal
 from mlecore.runs.planning import make_plan
 from mlecore.runs.record import Collected, RunRecord
 from mlecore.runs.store import create_group, planned_records, write_record
-from mlecore.sharing.bundle import regular_files
 
 _SUBMISSION_LIMIT = 4 * 2**30  # bytes; grading has its own, narrower limit
 _KEPT_LIMIT = 2**30  # bytes of one run's logs and code
@@ -137,7 +137,7 @@ def _copy(source: Path, target: Path, paths: Sequence[Path], limit: int, left_ou
                 left_out.append(f"{path}: it is a link, or no regular file")
             continue
         try:
-            content = files.read_regular(path, left)
+            content = read_regular(path, left)
         except (DataError, OSError) as error:
             left_out.append(f"{path}: {error}")
             continue

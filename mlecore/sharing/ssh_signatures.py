@@ -13,9 +13,9 @@ from typing import IO
 
 from attrs import frozen
 
-from mlecore import files
 from mlecore.child_environment import child_environment
 from mlecore.errors import DataError, UsageError
+from mlecore.regular import read_regular
 
 NAMESPACE = "mlecore"
 LIMIT = 64 * 1024  # bytes of a signature or a public key
@@ -112,7 +112,7 @@ def signer_of(content: bytes, signature: bytes, allowed: Path | None) -> Signer:
 def allowed_key(key: Path) -> Iterator[Path]:
     """A file of allowed signers with one public key. Raises UsageError if that is not a public key."""
     try:
-        text = files.read_regular(key, LIMIT).decode()
+        text = read_regular(key, LIMIT).decode()
         lines = [line.split(None, 2) for line in text.splitlines() if line.strip()]
         (kind, value, *comment) = lines[0]
         if len(lines) != 1 or not re.fullmatch(r"[a-z0-9@.-]+", kind) or not re.fullmatch(r"[A-Za-z0-9+/=]+", value):

@@ -15,11 +15,12 @@ from typing import Any, Literal
 
 from attrs import field, frozen
 
+import mlecore
 from mlecore.runs.folders import RECORD
 from mlecore.runs.journal import now
 from mlecore.runs.store import load_group, open_group
 from mlecore.schema import NOT_IN_FILE, SchemaError, parse_json, plain, structure_newer
-from mlecore.sharing.bundle import FILES, HEAD, OpenBundle, version
+from mlecore.sharing.bundle import FILES, HEAD, OpenBundle
 from mlecore.units import counted
 
 STATEMENT = "https://in-toto.io/Statement/v1"
@@ -166,7 +167,7 @@ def state(bundle: OpenBundle, group: Path, role: Role, compared: Comparison | No
         predicate=Predicate(
             role=role,
             stated_at=now(),
-            mlecore=version(),
+            mlecore=mlecore.__version__,
             claim=claim_of(group),
             compared=compared,
             attestations=Attestations(images=tuple(sorted(images))),

@@ -27,7 +27,7 @@ def as_file(submission: Submission) -> Iterator[Path]:
     if isinstance(submission, (str, Path)):
         yield validation.path(submission, "a submission")
         return
-    from mlecore.files import scratch
+    from mlecore.scratch import scratch
 
     kind = f"{type(submission).__module__.partition('.')[0]}.{type(submission).__name__}"  # without an import of either
     with scratch() as folder:

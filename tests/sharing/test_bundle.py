@@ -21,7 +21,8 @@ from mlecore.runs.findings import Findings, write_findings
 from mlecore.runs.journal import Journal
 from mlecore.runs.secrets import remember
 from mlecore.runs.store import load_group, write_record
-from mlecore.sharing.bundle import OpenBundle, export_group, problems, read_bundle
+from mlecore.sharing.bundle import OpenBundle, problems, read_bundle
+from mlecore.sharing.exporting import export_group
 
 
 def verify(path: Path, *words: str):

@@ -19,7 +19,7 @@ from mlecore.child_environment import child_environment
 from mlecore.cli import main
 from mlecore.errors import UsageError
 from mlecore.runs.store import load_group, open_group, write_info
-from mlecore.sharing.bundle import export_group
+from mlecore.sharing.exporting import export_group
 from mlecore.sharing.rerun import compare
 from mlecore.sharing.signed import add_signature
 from mlecore.sharing.ssh_signatures import BadSignature, allowed_key, sign, signer_of

@@ -30,7 +30,7 @@ def command(name: str, to: Path, logs: bool, sign: Path | None, runs: Path) -> N
     rejected.
     """
     from mlecore import files
-    from mlecore.sharing.bundle import export_group
+    from mlecore.sharing.exporting import export_group
     from mlecore.sharing.signed import add_signature
     from mlecore.units import counted, show_size
 

@@ -15,6 +15,7 @@ from mlecore.cli._names import RUN
 from mlecore.cli._shared import echo, runs_option
 from mlecore.cli.runs._names import one_run
 from mlecore.errors import DataError, UsageError
+from mlecore.regular import open_regular
 
 if TYPE_CHECKING:
     from mlecore.runs.record import RunRecord
@@ -33,7 +34,6 @@ def command(name: str, out: Path | None, runs: Path) -> None:
     """
     from mlecore_gateway.trace import write_trace
 
-    from mlecore import files
     from mlecore.backends import GATEWAY_LOG, TRANSCRIPTS
     from mlecore.runs.secrets import search
 
@@ -41,7 +41,7 @@ def command(name: str, out: Path | None, runs: Path) -> None:
     notes: list[str] = []
     for path in (GATEWAY_LOG, TRANSCRIPTS):
         try:
-            descriptor = files.open_regular(record.folder / path, below=record.folder.parent)
+            descriptor = open_regular(record.folder / path, below=record.folder.parent)
         except (OSError, DataError):
             raise UsageError(
                 f"{name} has no {path}, from which the trace is made",

@@ -13,6 +13,7 @@ from uuid import uuid4
 from mlecore import files
 from mlecore.backends import Handle
 from mlecore.errors import BackendError, BackendUnreachable
+from mlecore.scratch import abandoned, held
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,120}")
 
@@ -77,7 +78,7 @@ def new(root: Path, name: str) -> Iterator[Path]:
     """A folder to lay out a job in. It is removed unless it was renamed; ``sweep`` finds it after a kill."""
     folder = make_private(root / "new") / f"{name}.{uuid4().hex[:8]}"
     folder.mkdir()
-    with files.held(folder):
+    with held(folder):
         try:
             yield folder
         finally:
@@ -90,7 +91,7 @@ def sweep(root: Path) -> None:
         erase(folder)
     for folder in (root / "new").glob("*"):
         with contextlib.suppress(FileNotFoundError):
-            if files.abandoned(folder):
+            if abandoned(folder):
                 erase(folder)
 
 

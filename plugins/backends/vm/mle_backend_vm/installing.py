@@ -20,10 +20,10 @@ from mle_backend_vm import folders
 from mle_backend_vm.building import Step, run
 from mle_backend_vm.pythons import Python
 from mle_backend_vm.view import Isolation
-from mlecore import files
 from mlecore.agents import Recipe
 from mlecore.child_environment import NPM, PIP
 from mlecore.errors import BackendError, DataError
+from mlecore.regular import read_regular
 
 LOCK = "node_modules/.package-lock.json"
 _END = 2000  # characters of a failed build's log that its error shows
@@ -127,7 +127,7 @@ class Installer:
 def read_installed(target: Path, path: Path) -> str:
     """A file of an environment, which may be hostile. Raises BackendError."""
     try:
-        return files.read_regular(path, _LARGEST, below=target).decode(errors="replace")
+        return read_regular(path, _LARGEST, below=target).decode(errors="replace")
     except (OSError, DataError) as error:
         raise BackendError(f"{path}, a list of what was installed, cannot be read: {error}") from None
 

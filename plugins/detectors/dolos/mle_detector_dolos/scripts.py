@@ -11,10 +11,10 @@ from pathlib import Path
 from attrs import frozen
 
 from mle_detector_dolos.embedded import Embedded, python_in_strings, python_in_text
-from mlecore import files
 from mlecore.detectors import NotRead
 from mlecore.errors import DataError
 from mlecore.printable import printable
+from mlecore.regular import read_regular
 from mlecore.runs.code import CODE, FOLDERS, PYTHON, paths, read_code, script
 from mlecore.runs.record import RunRecord
 
@@ -85,7 +85,7 @@ def _scripts(path: Path, folder: Path, not_read: list[NotRead]) -> Iterator[Scri
             text = read_code(path, folder)
             yield Script(name=name, text=text)
             yield from _embedded(name, python_in_strings(text))
-        elif (content := files.read_regular(path, _LARGEST, below=folder)) and b"\0" not in content[:4096]:
+        elif (content := read_regular(path, _LARGEST, below=folder)) and b"\0" not in content[:4096]:
             yield from _embedded(name, python_in_text(content.decode("utf-8", "replace")))
     except (DataError, OSError) as error:
         if is_python or path.suffix.lower() in (*CODE, ".txt", ".md", ".json", ""):
@@ -100,7 +100,7 @@ def _embedded(name: str, found: Iterable[Embedded]) -> Iterator[Script]:
 def read_script(path: Path) -> str | None:
     """A file of references as text; None for what is no code that can be read."""
     try:
-        content = files.read_regular(path, _LARGEST)
+        content = read_regular(path, _LARGEST)
         return script(content) if path.suffix.lower() == ".ipynb" else content.decode("utf-8", "replace")
     except (DataError, OSError, ValueError, RecursionError):
         return None

@@ -16,7 +16,7 @@ from typing import IO, Any
 from attrs import field, frozen
 
 from mle_detector_rules.chunks import Chunk
-from mlecore import files
+from mlecore.regular import open_regular
 from mlecore.runs.code import CODE, script
 
 _WHOLE = 32 * 2**20  # bytes of a file that is held in memory; a larger one is read in windows
@@ -89,7 +89,7 @@ class Content:
 def open_content(path: Path, folder: Path) -> Iterator[Content]:
     """A file of a run's folder. Raises DataError for what is no regular file, OSError."""
     name, suffix = path.relative_to(folder).as_posix(), path.suffix.lower()
-    with os.fdopen(files.open_regular(path, below=folder), "rb") as file:
+    with os.fdopen(open_regular(path, below=folder), "rb") as file:
         size = os.fstat(file.fileno()).st_size
         if suffix in _PACKED:
             yield _unpacked(name, suffix, file)

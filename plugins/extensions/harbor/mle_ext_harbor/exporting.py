@@ -20,6 +20,7 @@ from mlecore.errors import UsageError
 from mlecore.registry.entry_points import version
 from mlecore.runs.plan import Plan, PlannedData
 from mlecore.sandbox.instructions import hardware_words, instructions
+from mlecore.scratch import scratch
 
 VERIFIER = Path(__file__).parent / "verifier"
 _ROOT = Path("/mlecore")  # in the verifier's container
@@ -109,7 +110,7 @@ _MODES: Mapping[Network, str] = {"none": "no-network", "open": "public"}
 
 def _write_environment(folder: Path, inputs: Inputs, settings: Settings, text: str) -> None:
     """An image with what is small, and a mount of the data."""
-    with files.scratch() as cache:
+    with scratch() as cache:
         for name, content in tools(inputs, cache).items():
             _file(folder / "opt" / name, content)
     _file(folder / "home" / "validate_submission.sh", SANDBOX / "validate_submission.sh")

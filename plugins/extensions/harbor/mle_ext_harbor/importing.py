@@ -17,8 +17,9 @@ from mlecore.agents import Usage
 from mlecore.errors import DataError, UsageError
 from mlecore.grading.report import Report, read_report
 from mlecore.registry.provenance import PluginUse
+from mlecore.regular import regular_files
 from mlecore.schema import SchemaError, read_json
-from mlecore.sharing.bundle import regular_files
+from mlecore.scratch import scratch
 from mlecore.sharing.foreign import ForeignRun, Imported, create_imported, label_of
 
 _ENDED = {"": "finished", "AgentTimeoutError": "timed_out", "CancelledError": "stopped"}  # others: crashed
@@ -52,7 +53,7 @@ def import_trials(folders: Sequence[Path], runs: Path, agent: str | None, name: 
         raise UsageError("the trials are of different editions, or of real and of synthetic data")
     edition, synthetic = kinds.pop() if kinds else ("v1", False)
     seeds: Counter[tuple[str, str]] = Counter()
-    with files.scratch() as scratch:
+    with scratch() as folder:
         found = []
         for number, trial in enumerate(sorted(trials, key=lambda trial: _text(trial.result, "started_at"))):
             label = label_of(
@@ -60,7 +61,7 @@ def import_trials(folders: Sequence[Path], runs: Path, agent: str | None, name: 
             )
             seed = seeds[label, trial.competition]
             seeds[label, trial.competition] += 1
-            found.append(_run(trial, label, seed, scratch / str(number)))
+            found.append(_run(trial, label, seed, folder / str(number)))
         imported = create_imported(
             found,
             runs,

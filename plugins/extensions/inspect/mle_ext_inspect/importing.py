@@ -22,6 +22,7 @@ from mlecore.grading.report import Report
 from mlecore.registry.provenance import PluginUse
 from mlecore.runs.measured import measure
 from mlecore.runs.record import Limits
+from mlecore.scratch import scratch
 from mlecore.sharing.foreign import ForeignRun, Imported, create_imported, label_of
 from mlecore.units import counted
 
@@ -47,13 +48,13 @@ def import_logs(logs: Sequence[Path], runs: Path, agent: str | None, name: str) 
     (edition, synthetic) = kinds.pop()
     repeated = any(sample.sample.epoch > 1 for sample in samples)
     numbers: Counter[tuple[str, str]] = Counter()
-    with files.scratch() as scratch:
+    with scratch() as folder:
         found = []
         for number, sample in enumerate(samples):
             label = label_of(agent or f"{_solver(sample.log)}-{sample.log.eval.model}")
             seed = numbers[label, sample.competition] if repeated else sample.seed
             try:
-                found.append(_run(sample, label, seed, scratch / str(number), left_out))
+                found.append(_run(sample, label, seed, folder / str(number), left_out))
             except DataError as error:
                 left_out.append(f"{sample.name}: {error}")
                 continue

@@ -91,7 +91,7 @@ def _grader() -> IsolatedGrader:
 
 
 def _grade(archive: Path, setting: Setting, competition: str) -> Report:
-    from mlecore.files import scratch
+    from mlecore.scratch import scratch
 
     with scratch() as folder:
         unpack(archive, folder, SUBMISSION)

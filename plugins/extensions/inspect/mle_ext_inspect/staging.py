@@ -30,7 +30,7 @@ def stage() -> Solver:
     """Fill the sandbox, and name the time limit that really applies in its instructions and in the prompt."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        from mlecore.files import scratch
+        from mlecore.scratch import scratch
 
         setting = Setting.from_json(state.metadata["setting"])
         inputs = await asyncio.to_thread(setting.inputs, state.metadata["competition"])

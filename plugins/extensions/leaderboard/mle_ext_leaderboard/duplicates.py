@@ -11,8 +11,8 @@ from mle_ext_leaderboard.board import Board
 from mle_ext_leaderboard.entry import Entry
 from mle_ext_leaderboard.results import FILE, LIMIT
 from mle_ext_leaderboard.rules import Remark
-from mlecore import files
 from mlecore.errors import MlecoreError
+from mlecore.regular import read_regular
 from mlecore.schema import SchemaError
 
 
@@ -29,7 +29,7 @@ def groups(board: Board) -> dict[str, str]:
     for name in board.names():
         try:
             folder = board.entry_folder(name)
-            content = files.read_regular(folder / FILE, LIMIT, below=folder)
+            content = read_regular(folder / FILE, LIMIT, below=folder)
             found[name] = msgspec.json.decode(content, type=_Group).group_uid
         except (MlecoreError, OSError, ValueError, RecursionError):
             continue

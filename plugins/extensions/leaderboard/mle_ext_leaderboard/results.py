@@ -13,8 +13,8 @@ from typing import Any
 import msgspec
 from attrs import evolve, frozen
 
-from mlecore import files
 from mlecore.errors import DataError
+from mlecore.regular import read_regular
 from mlecore.reports.cells import one_line
 from mlecore.reports.conditions import conditions
 from mlecore.reports.graded import Graded, read_graded
@@ -110,7 +110,7 @@ def read_results(folder: Path) -> Results:
     """Raises SchemaError that says what is wrong."""
     path = folder / FILE
     try:
-        return msgspec.json.decode(files.read_regular(path, LIMIT, below=folder), type=Results)
+        return msgspec.json.decode(read_regular(path, LIMIT, below=folder), type=Results)
     except FileNotFoundError:
         raise SchemaError(f"{path} is missing; `mlecore leaderboard add` writes it") from None
     except (OSError, DataError, ValueError, RecursionError) as error:
@@ -119,7 +119,7 @@ def read_results(folder: Path) -> Results:
 
 def results_of(group: Path, bundle: str) -> Results:
     """What the runs in a group's folder show. Raises UsageError, DataError as ``load_group`` does."""
-    from mlecore.sharing.bundle import version
+    import mlecore
 
     graded = [read_graded(record) for record in load_group(group)]
     if not graded:
@@ -128,7 +128,7 @@ def results_of(group: Path, bundle: str) -> Results:
     begun = [each.run for each in graded if each.counts] or records
     return Results(
         bundle=bundle,
-        mlecore=version(),
+        mlecore=mlecore.__version__,
         groups=tuple(sorted({run.group for run in records})),
         group_uid=open_group(group).info.uid,
         agent=_most(f"{run.agent.name} {run.agent.version}, source {run.agent.source[:12] or '-'}" for run in begun),

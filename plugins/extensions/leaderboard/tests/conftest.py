@@ -18,7 +18,7 @@ from mlecore.child_environment import child_environment
 from mlecore.cli import main
 from mlecore.runs.record import RunRecord
 from mlecore.runs.store import read_record, write_record
-from mlecore.sharing.bundle import export_group
+from mlecore.sharing.exporting import export_group
 from mlecore.sharing.signed import add_signature
 
 COMPETITIONS = ("leaf-classification", "spaceship-titanic", "aerial-cactus-identification")

@@ -10,8 +10,8 @@ import re
 from pathlib import Path
 from typing import BinaryIO
 
-from mlecore import files
 from mlecore.errors import DataError
+from mlecore.regular import open_regular
 
 OUTPUT = ("code", "logs", "submission", "snapshots", "code_snapshots", "attempts", "findings")
 """Folders of a run whose files are shown. Others, such as .secrets.json beside them, are not."""
@@ -51,7 +51,7 @@ def output_file(run: Path, name: str) -> Path:
 def open_file(path: Path, runs: Path) -> BinaryIO:
     """A regular file below the runs folder. Raises Missing."""
     try:
-        return os.fdopen(files.open_regular(path, below=runs), "rb")
+        return os.fdopen(open_regular(path, below=runs), "rb")
     except FileNotFoundError:
         raise Missing(f"{path.relative_to(runs)} does not exist") from None
     except (DataError, OSError, ValueError) as error:

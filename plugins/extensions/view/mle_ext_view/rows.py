@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen, resolve_types
 
-from mlecore import files
 from mlecore.agents import Usage
 from mlecore.errors import DataError
 from mlecore.grading.report import Report
+from mlecore.regular import read_regular
 from mlecore.reports.position import position
 from mlecore.runs.digests import is_own
 from mlecore.runs.findings import FOLDER, OUTCOMES, DetectorOutcome, read_findings
@@ -130,7 +130,7 @@ def _read_record(folder: Path) -> tuple[_Summary | RunRecord, str]:
     from msgspec import MsgspecError
 
     try:
-        content = files.read_regular(folder / RECORD, LIMIT, below=folder.parent)
+        content = read_regular(folder / RECORD, LIMIT, below=folder.parent)
         summary = _summaries().decode(content)
     except (DataError, MsgspecError, OSError, RecursionError, UnicodeDecodeError):
         return recover_record(folder)
@@ -144,7 +144,7 @@ def _read_report(folder: Path) -> Report | None:
     from msgspec import MsgspecError
 
     try:
-        return _reports().decode(files.read_regular(folder / GRADE, LIMIT, below=folder.parent))
+        return _reports().decode(read_regular(folder / GRADE, LIMIT, below=folder.parent))
     except (DataError, MsgspecError, OSError, RecursionError, UnicodeDecodeError):
         return None
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mlecore.errors import DataError, UsageError
-from mlecore.files import read_regular
+from mlecore.regular import read_regular
 from mlecore.requirements import plain
 
 _DEEPEST = 10  # files that name each other

@@ -11,7 +11,7 @@ from typing import Any
 
 from mlecore.agents import Usage
 from mlecore.errors import DataError
-from mlecore.files import open_regular
+from mlecore.regular import open_regular
 
 _LINE = 16 << 20  # bytes; a longer line is skipped
 _BYTES = 1 << 30  # of a file; what follows is not read

@@ -10,7 +10,7 @@ from itertools import islice
 from attrs import frozen
 
 from mlecore.errors import DataError, GradingError, InvalidSubmission, MlecoreError, PluginError
-from mlecore.files import scratch
+from mlecore.scratch import scratch
 from mlecore.submissions.format import Column
 from mlecore_audit.finding import Finding
 from mlecore_audit.mutants import Grid, mutants

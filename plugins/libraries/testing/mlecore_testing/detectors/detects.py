@@ -11,7 +11,7 @@ from pathlib import Path
 
 from mlecore.detectors import Detection
 from mlecore.errors import DataError, MlecoreError
-from mlecore.files import read_regular
+from mlecore.regular import read_regular
 from mlecore.runs.code import script
 from mlecore.runs.record import RunRecord
 from mlecore.schema import brief, plain
