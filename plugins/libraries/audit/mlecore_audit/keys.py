@@ -43,7 +43,7 @@ class Keys:
         for column in list(frame.columns)[:_COLUMNS]:
             cells = frame[column].tolist()  # lists, as documents of an item each are thousands of small tables
             keys = self._keys(cells)
-            if not any(keys) and any("." in cell or "/" in cell for cell in cells[:_PROBE]):
+            if not any(keys) and any(_bare(cell) != cell for cell in cells[:_PROBE]):
                 keys = self._keys(map(_bare, cells))
             hits = sum(key is not None for key in keys)
             if hits >= _FEWEST and (column in self._names or hits >= _SHARE * min(len(frame), len(self.chosen))):

@@ -118,7 +118,7 @@ def read_tables(stream: IO[bytes], size: int, name: str = "") -> Iterator[tuple[
 
         array = np.load(io.BytesIO(_whole(rest)), allow_pickle=False)
         if array.size and array.shape[-1] < 10_000:
-            yield "", iter([pd.DataFrame(array).astype(str).rename(columns=str)])
+            yield "", iter([_of_array(array)])
     else:
         yield "", _columnar(kind, stream if kind == "parquet" else rest)
 
@@ -230,6 +230,17 @@ def _batches(records: Iterable[dict[str, str]]) -> Batches:
     rows = iter(records)
     while batch := list(itertools.islice(rows, BATCH)):
         yield pd.DataFrame(batch).fillna("")
+
+
+def _of_array(array: NDArray[Any]) -> DataFrame:
+    import pandas as pd
+    import polars as pl
+
+    if array.dtype.kind not in "iuf" or array.dtype.itemsize < 4:
+        return pd.DataFrame(array).astype(str).rename(columns=str)
+    columns = array.T if array.ndim == 2 else [array]  # polars writes numbers ten times as fast as pandas
+    texts = (pl.Series(column.copy()).cast(pl.String).to_list() for column in columns)
+    return pd.DataFrame(dict(zip(map(str, range(len(columns))), texts, strict=True)))
 
 
 def _columnar(kind: str, stream: Any) -> Batches:
