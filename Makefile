@@ -46,7 +46,7 @@ test-short: .venv/compiled
 
 test-all: test test-rest test-kubernetes  ## everything; SEEDS=3 tries each oracle on synthetic data of three seeds
 
-test-rest: env  ## what `make test` leaves out, except for Kubernetes: engines, full kits, slow tests (TURN=2/24: of those that take turns, turn 2 of 24)
+test-rest: env  ## what `make test` leaves out, except for Kubernetes: engines, full kits, slow tests (TURN=2/41: of those that take turns, turn 2 of 41)
 	$(PYTEST) -n $(WORKERS) -o cache_dir=.pytest_cache/rest --turn $(TURN) --seeds $(SEEDS) \
 	  -m "($(LONG) or conformance) and not kubernetes"
 

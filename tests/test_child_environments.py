@@ -45,6 +45,10 @@ STARTS = {
     "asyncio": ("create_subprocess",),
     "pty": ("spawn", "fork"),
 }
+_STARTED = (name for module in ("os", "asyncio", "pty") for name in STARTS[module])
+WORTH_PARSING = re.compile(
+    "|".join(("subprocess", "multiprocessing", "ProcessPool", r"\b(os|asyncio|pty) as", *_STARTED))
+)
 
 
 def test_only_what_is_on_the_list_is_passed_on() -> None:
@@ -167,7 +171,10 @@ def _inheriting(path: Path) -> Iterator[int]:
     """Lines that start a process which inherits this one's environment."""
     if str(path).removeprefix(f"{ROOT}/") in FORKS:
         return
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    text = path.read_text(encoding="utf-8")
+    if not WORTH_PARSING.search(text):
+        return
+    tree = ast.parse(text)
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     makers = {MAKER} | {each.name for each in functions if _calls(each, {MAKER}) and "environment" in each.name}
     clean = {

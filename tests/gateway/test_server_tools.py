@@ -140,6 +140,7 @@ def test_openrouters_online_models(gateway):
     assert front.ask(body={"model": "openai/gpt-4o:online", "messages": HELLO})[0] == 400
 
 
+@pytest.mark.slow
 def test_clients_show_why(gateway):
     import anthropic
     import openai

@@ -39,7 +39,7 @@ def decoded(cell: str, size: int) -> np.ndarray:
 def test_decodes_as_painted():
     rng = random.Random(4)
     size, valid, masks = 40, 0, []
-    for _ in range(4000):
+    for _ in range(1000):
         place, tokens = 1, []
         for _ in range(rng.choice([0, 1, 1, 2, 3, 6])):
             place += rng.choice([0, 0, 1, 2, 5, 12, -1])
@@ -62,7 +62,7 @@ def test_decodes_as_painted():
         assert (got == want).all(), cell
         masks.append((runs, want))
         valid += 1
-    assert 500 < valid < 3500
+    assert 125 < valid < 875
     for (a, painted_a), (b, painted_b) in zip(masks, reversed(masks), strict=True):
         shared = int((painted_a & painted_b).sum())
         assert (area(a), overlap(a, b)) == (painted_a.sum(), shared)

@@ -135,6 +135,7 @@ def test_only_the_columns_of_the_answers_that_are_needed_are_read(tmp_path):
     assert read_answers(path, ["y", "id"]).to_dict("list") == {"id": [1], "y": [0.1]}
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::pandas.errors.DtypeWarning")
 def test_columns_are_typed_as_where_all_are_read(tmp_path):
     """By pieces of the whole table, whose size hangs on its width."""

@@ -193,7 +193,7 @@ CELLS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("first", range(0, 400, 100))
+@pytest.mark.parametrize("first", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in (100, 200, 300))])
 def test_tables_of_random_cells(tmp_path: Path, first: int) -> None:
     """Where polars reads a table, its values, their types and their bits are those of pandas."""
     path, read = tmp_path / "table.csv", 0
