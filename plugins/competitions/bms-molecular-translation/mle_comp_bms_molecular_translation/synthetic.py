@@ -26,10 +26,10 @@ def make_raw(raw: Path, seed: int, size: float) -> None:
     rng = RandomState(seed)
     count = max(30, round(200 * size))
     ids = [f"00a{id[3:]}" if place % 10 == 0 else id for place, id in enumerate(hex_ids(count + 3, 12, seed=seed))]
-    names: list[str] = []
-    while len(names) < len(ids):  # a molecule has one picture
-        if (name := _name(rng)) not in names:
-            names.append(name)
+    molecules: dict[str, None] = {}
+    while len(molecules) < len(ids):  # a molecule has one picture
+        molecules[_name(rng)] = None
+    names = list(molecules)
     for place, (id, name) in enumerate(zip(ids, names, strict=True)):
         folder = raw / ("train" if place < count else "test") / id[0] / id[1] / id[2]
         folder.mkdir(parents=True, exist_ok=True)
