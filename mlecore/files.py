@@ -295,7 +295,7 @@ def copy(source: Path, target: Path) -> None:
     sync_folder(target.parent)
 
 
-def write_all(descriptor: int, data: bytes) -> None:
+def write_all(descriptor: int, data: bytes | bytearray) -> None:
     """Write all of ``data``, however little the disk takes at once."""
     written = os.write(descriptor, data)
     while written < len(data):

@@ -6,7 +6,6 @@ links and devices are rejected.
 
 from __future__ import annotations
 
-import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from mlecore.archives import Kind, archive_kind, reading, refuse_bomb
 from mlecore.errors import DataError
-from mlecore.prepare.files import NewFiles, link_files
+from mlecore.prepare.files import NewFiles
 from mlecore.prepare.paths import safe_name
 from mlecore.prepare.tables import new_file
 from mlecore.prepare.tars import content, open_tar, tar_members
@@ -23,7 +22,7 @@ from mlecore.prepare.zips import find, open_zip
 from mlecore.zip_members import is_small, open_members
 
 if TYPE_CHECKING:
-    from py7zr import SevenZipFile
+    from py7zr import FileInfo, SevenZipFile
 
 
 def members(archive: Path) -> list[str]:
@@ -35,8 +34,8 @@ def members(archive: Path) -> list[str]:
     if kind == "tar":
         with open_tar(archive) as source:
             return [member.name for member in tar_members(archive, source) if not member.isdir()]
-    with _open_7z(archive) as source:
-        return [member.filename for member in source.list() if not member.is_directory]
+    with _open_7z(archive) as (_, found):
+        return [member.filename for member in found if not member.is_directory]
 
 
 def extract(archive: Path, into: Path, names: Mapping[str, str] | None = None) -> int:
@@ -132,21 +131,23 @@ def _extract_tar(archive: Path, into: Path, names: Mapping[str, str] | None) -> 
 
 
 def _extract_7z(archive: Path, into: Path, names: Mapping[str, str] | None) -> int:
-    with _open_7z(archive) as source:
-        files = [member for member in source.list() if not member.is_directory]
-    links = {member.filename: not member.is_file for member in files}
-    counts = Counter(member.filename for member in files)
-    _ensure_all(archive, set(links), names)
-    renamed = {name: name for name in links} if names is None else names
-    for old, new in renamed.items():
-        if safe_name(old) and links[old]:
-            raise DataError(f"{archive}: member {old} is not a regular file")
-        if counts[old] > 1:
-            raise DataError(f"{archive} holds {old} twice")
-        safe_name(new)
-    with tempfile.TemporaryDirectory(dir=into) as folder, _open_7z(archive) as source:
-        source.extract(path=folder, targets=list(renamed))
-        return link_files(Path(folder), into, renamed)
+    from mlecore.prepare.seven_zip import Writers
+
+    with _open_7z(archive) as (source, found):
+        files = [member for member in found if not member.is_directory]
+        links = {member.filename: not member.is_file for member in files}
+        counts = Counter(member.filename for member in files)
+        _ensure_all(archive, set(links), names)
+        renamed = {name: name for name in links} if names is None else names
+        for old, new in renamed.items():
+            if safe_name(old) and links[old]:
+                raise DataError(f"{archive}: member {old} is not a regular file")
+            if counts[old] > 1:
+                raise DataError(f"{archive} holds {old} twice")
+            safe_name(new)
+        folder = into.absolute()
+        source.extract(path=folder, targets=list(renamed), factory=Writers(folder, renamed))
+    return len(renamed)
 
 
 def _ensure_all(archive: Path, there: set[str], names: Mapping[str, str] | None) -> None:
@@ -156,7 +157,8 @@ def _ensure_all(archive: Path, there: set[str], names: Mapping[str, str] | None)
 
 
 @contextmanager
-def _open_7z(archive: Path) -> Iterator[SevenZipFile]:
+def _open_7z(archive: Path) -> Iterator[tuple[SevenZipFile, list[FileInfo]]]:
+    """The archive, and its members and folders."""
     try:
         import py7zr
     except ImportError:
@@ -164,5 +166,6 @@ def _open_7z(archive: Path) -> Iterator[SevenZipFile]:
     with reading(archive), py7zr.SevenZipFile(archive) as source:
         if source.needs_password():
             raise DataError(f"{archive} is encrypted")
-        refuse_bomb(archive, sum(member.uncompressed for member in source.list()))
-        yield source
+        found = source.list()
+        refuse_bomb(archive, sum(member.uncompressed for member in found))
+        yield source, found

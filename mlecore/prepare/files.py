@@ -110,17 +110,21 @@ class NewFiles:
         self._into = into
         self._folders: set[str] = set()
 
-    def write(self, name: str, content: Iterable[bytes]) -> None:
-        """One file, from pieces. Raises DataError for a name that leads out of the folder, or one that exists."""
+    def open(self, name: str) -> int:
+        """A descriptor of one file. Raises DataError for a name that leads out of the folder, or one that exists."""
         path = f"{self._into}/{file_name(name)}"
         folder = path.rpartition("/")[0]
         if folder not in self._folders:
             Path(folder).mkdir(parents=True, exist_ok=True)
             self._folders.add(folder)
         try:
-            out = os.open(path, _NEW, 0o666)
+            return os.open(path, _NEW, 0o666)
         except FileExistsError:
             raise DataError(f"{path} already exists") from None
+
+    def write(self, name: str, content: Iterable[bytes]) -> None:
+        """One file, from pieces, see ``open``."""
+        out = self.open(name)
         try:
             for data in content:
                 write_all(out, data)
