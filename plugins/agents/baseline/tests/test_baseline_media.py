@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.metrics import cohen_kappa_score, log_loss, roc_auc_score
 
 Attempt = Callable[..., tuple[pd.DataFrame, str]]
 Draw = Callable[..., bytes]
@@ -28,6 +27,8 @@ def numbers(made: pd.Series) -> np.ndarray:
 
 
 def test_images_in_archives_and_no_test_table(data: Path, attempt: Attempt, png: Draw) -> None:
+    from sklearn.metrics import roc_auc_score
+
     kind = RNG.integers(0, 2, 120)
     ids = [f"{i:032x}.jpg" for i in range(120)]
     for name, part in (("train", slice(0, 90)), ("test", slice(90, 120))):
@@ -41,6 +42,8 @@ def test_images_in_archives_and_no_test_table(data: Path, attempt: Attempt, png:
 
 
 def test_images_in_folders_a_column_a_class(data: Path, attempt: Attempt, png: Draw) -> None:
+    from sklearn.metrics import log_loss
+
     kind = RNG.integers(0, 3, 120)
     for name in ("train", "test"):
         (data / name).mkdir()
@@ -56,6 +59,8 @@ def test_images_in_folders_a_column_a_class(data: Path, attempt: Attempt, png: D
 
 
 def test_the_same_name_in_train_and_test(data: Path, attempt: Attempt, png: Draw) -> None:
+    from sklearn.metrics import cohen_kappa_score
+
     kind = RNG.integers(0, 5, 150)
     for i, k in enumerate(kind):
         folder = data / ("train_images" if i < 100 else "test_images")

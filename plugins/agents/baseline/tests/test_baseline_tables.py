@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
 
 Attempt = Callable[..., tuple[pd.DataFrame, str]]
 RNG = np.random.default_rng(7)
@@ -65,6 +64,8 @@ def test_the_seed_changes_it_slightly_and_nothing_else_does(data: Path, attempt:
 
 
 def test_ids_that_only_the_test_table_has(data: Path, attempt: Attempt) -> None:
+    from sklearn.metrics import roc_auc_score
+
     table = pd.DataFrame(RNG.normal(size=(300, 2)), columns=["a", "b"])
     table["target"] = (table["a"] > 0).astype(int)
     table[:200].to_csv(data / "train.csv", index=False)
@@ -75,6 +76,8 @@ def test_ids_that_only_the_test_table_has(data: Path, attempt: Attempt) -> None:
 
 
 def test_texts_with_a_column_a_class(data: Path, attempt: Attempt) -> None:
+    from sklearn.metrics import log_loss
+
     kind = RNG.integers(0, 3, 300)
     table = pd.DataFrame({"id": [f"id{i}" for i in range(300)], "text": sentences(kind)})
     table["author"] = np.array(["EAP", "HPL", "MWS"])[kind]
@@ -87,6 +90,8 @@ def test_texts_with_a_column_a_class(data: Path, attempt: Attempt) -> None:
 
 
 def test_a_comment_that_is_its_own_id(data: Path, attempt: Attempt) -> None:
+    from sklearn.metrics import roc_auc_score
+
     kind = RNG.integers(0, 2, 240)
     comments = [f'"{text}"' for text in sentences(kind)]
     comments[200] = '"lone \r return, NA"'
@@ -100,6 +105,8 @@ def test_a_comment_that_is_its_own_id(data: Path, attempt: Attempt) -> None:
 
 
 def test_several_labels_and_missing_words(data: Path, attempt: Attempt) -> None:
+    from sklearn.metrics import roc_auc_score
+
     kind = RNG.integers(0, 2, 300)
     table = pd.DataFrame({"id": [f"{i:06x}f" for i in range(300)], "comment_text": sentences(kind), "toxic": kind})
     table["threat"] = 0  # a class that never occurs in training
@@ -142,6 +149,8 @@ def test_two_targets_and_ids_that_start_again(data: Path, attempt: Attempt) -> N
 
 
 def test_json_with_lists_and_later_fields(data: Path, attempt: Attempt) -> None:
+    from sklearn.metrics import roc_auc_score
+
     kind = RNG.integers(0, 2, 240)
     rows = [
         {"request_id": f"t3_{i:x}", "title": text, "subs": ["a", "b"][: i % 3], "karma": float(i % 7), "flair": None}
@@ -159,6 +168,8 @@ def test_json_with_lists_and_later_fields(data: Path, attempt: Attempt) -> None:
 
 
 def test_many_classes_and_whole_numbers(data: Path, attempt: Attempt) -> None:
+    from sklearn.metrics import accuracy_score
+
     kind = np.repeat(np.arange(40), 6)
     table = pd.DataFrame(np.eye(40)[kind] + RNG.normal(0, 0.1, (240, 40)), columns=[f"f{i}" for i in range(40)])
     table = table.assign(id=range(240), species=[f"s{k}" for k in kind]).sample(frac=1, random_state=0)

@@ -9,7 +9,6 @@ import pytest
 from mle_comp_alaska2_image_steganalysis.weighted import weighted_auc
 from mlecore_testing import Trial
 from pandas import DataFrame
-from sklearn.metrics import roc_curve
 
 pytestmark = pytest.mark.slow  # 20,000 pictures
 
@@ -33,6 +32,8 @@ def test_the_area_is_that_of_the_published_recipe(positives: int) -> None:
 
 
 def _recipe(truth: np.ndarray, score: np.ndarray) -> float:
+    from sklearn.metrics import roc_curve
+
     fpr, tpr, _ = roc_curve(truth, score, pos_label=1)
     points = list(zip(fpr.tolist(), tpr.tolist(), strict=True))
     if 0.4 not in tpr:

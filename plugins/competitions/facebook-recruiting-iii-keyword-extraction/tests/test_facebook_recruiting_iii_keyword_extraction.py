@@ -8,12 +8,13 @@ import zipfile
 import pandas as pd
 import pytest
 from mlecore_testing import Trial
-from sklearn.model_selection import train_test_split
 
 pytestmark = pytest.mark.trial(size=0.4)
 
 
 def test_tables_are_those_of_pandas(trial: Trial) -> None:
+    from sklearn.model_selection import train_test_split
+
     with zipfile.ZipFile(trial.raw / "Train.zip") as archive, archive.open("Train.csv") as member:
         rows = pd.read_csv(member, dtype={"Id": str, "Tags": str})
     train, test = train_test_split(rows, test_size=0.1, random_state=0)

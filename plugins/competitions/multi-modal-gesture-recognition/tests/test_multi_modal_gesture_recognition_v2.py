@@ -12,7 +12,6 @@ import pandas as pd
 import pytest
 from mle_comp_multi_modal_gesture_recognition.matlab import without_labels, write_mat
 from mlecore_testing import Trial
-from scipy.io import loadmat
 
 from mlecore.errors import DataError
 from mlecore.prepare import extract
@@ -31,6 +30,8 @@ def samples(trial: Trial, into: Path) -> dict[str, dict[str, bytes]]:
 
 
 def video(files: dict[str, bytes]) -> Any:
+    from scipy.io import loadmat
+
     return next(loadmat(BytesIO(data))["Video"][0, 0] for name, data in files.items() if name.endswith("_data.mat"))
 
 
@@ -49,6 +50,8 @@ def test_only_the_labels_are_gone(trial: Trial, trial_v1: Trial, tmp_path: Path)
 
 
 def test_matlab_types_survive() -> None:
+    from scipy.io import loadmat
+
     frames = np.empty((1, 2), dtype=[("Positions", object), ("Name", object)])
     for place in range(2):
         frames[0, place] = (np.array([[1.5, place]]), "Mano")

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from mle_comp_nfl_player_contact_detection import matthews_correlation
 from mlecore_testing import Trial
-from sklearn.metrics import matthews_corrcoef
 
 pytestmark = pytest.mark.trial(size=0.3)
 
@@ -32,6 +31,8 @@ def test_scores(trial: Trial, answers: pd.DataFrame) -> None:
 
 @pytest.mark.filterwarnings("ignore:A single label was found")
 def test_correlation_equals_scikit_learns() -> None:
+    from sklearn.metrics import matthews_corrcoef
+
     rng = np.random.RandomState(0)
     for classes in (1, 2, 3, 5):
         for rows in (1, 7, 400):

@@ -7,12 +7,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from mlecore_testing import Trial
-from sklearn.datasets import load_digits
 
 import mlecore
 
 
 def test_the_data_are_those_of_scikit_learn(trial: Trial) -> None:
+    from sklearn.datasets import load_digits
+
     raw, digits = pd.read_csv(trial.raw / "digits.csv"), load_digits()
     assert (raw.drop(columns="digit").to_numpy() == digits.data).all()
     assert (raw["digit"] == digits.target).all()

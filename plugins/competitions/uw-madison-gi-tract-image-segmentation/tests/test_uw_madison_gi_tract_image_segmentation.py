@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from mle_comp_uw_madison_gi_tract_image_segmentation.volumes import distance
 from mlecore_testing import Trial
-from scipy.spatial.distance import directed_hausdorff
 
 pytestmark = pytest.mark.trial(size=0.5)
 
@@ -43,6 +42,8 @@ def test_refused(trial: Trial, answers: pd.DataFrame, change: dict[str, str], re
 
 
 def test_distance_equals_scipys() -> None:
+    from scipy.spatial.distance import directed_hausdorff
+
     rng = np.random.RandomState(0)
     for shape, other in [((3, 8, 7), (3, 8, 7)), ((2, 9, 5), (4, 6, 7)), ((4, 6, 7), (2, 9, 5)), ((9, 40, 50),) * 2]:
         for share in (0.004, 0.02, 0.5, 0.9):

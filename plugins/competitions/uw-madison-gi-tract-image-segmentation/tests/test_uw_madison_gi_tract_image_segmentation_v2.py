@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from mlecore_testing import Trial
-from scipy.spatial.distance import directed_hausdorff
 
 from mlecore.metrics import encode_mask
 
@@ -76,6 +75,8 @@ def _decoded(row: object) -> np.ndarray:
 
 
 def _by_definition(answers: pd.DataFrame, masks: list[np.ndarray], given: list[np.ndarray]) -> float:
+    from scipy.spatial.distance import directed_hausdorff
+
     dice, far = [], []
     for a, b in zip(masks, given, strict=True):
         if a.any() or b.any():

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from mlecore_testing import Trial
 from PIL import Image
-from sklearn.metrics import fbeta_score
 
 
 @pytest.fixture
@@ -29,6 +28,8 @@ def test_other_files_are_refused(trial: Trial, change: str, reason: str) -> None
 
 
 def test_scores(trial: Trial, answers: pd.DataFrame, ink: np.ndarray) -> None:
+    from sklearn.metrics import fbeta_score
+
     mask = answers["Predicted"][0]
     assert trial.grade(submission(mask)) == 1
     assert trial.grade(submission(f"{mask} 999999 4")) == 1  # beyond the picture

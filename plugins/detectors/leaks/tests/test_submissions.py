@@ -7,6 +7,7 @@ nothing about it, and a test table that has also ``hidden``, which no model coul
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,6 @@ import numpy as np
 import pytest
 from mle_detector_leaks.public_columns import public_copy
 from numpy.typing import NDArray
-from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
-from sklearn.linear_model import LinearRegression
-from sklearn.neighbors import KNeighborsRegressor
-from sklearn.tree import DecisionTreeRegressor
 
 from mlecore.detectors import Finding, NotRead
 from mlecore.facts import Facts, Leak
@@ -49,24 +46,30 @@ def x(columns: dict[str, Numbers]) -> Numbers:
     return np.stack([columns[name] for name in FEATURES], axis=1)
 
 
-def fitted(model: Any) -> Callable[[], Numbers]:
-    return lambda: model.fit(x(PAST), PAST["y"]).predict(x(FUTURE))
+def estimator(name: str, options: dict[str, Any]) -> Any:
+    """One of scikit-learn's, which takes seconds to import."""
+    module, name = name.split(".")
+    return getattr(import_module(f"sklearn.{module}"), name)(**options)
 
 
-def one_feature(name: str, model: Any) -> Callable[[], Numbers]:
-    return lambda: model.fit(PAST[name][:, None], PAST["y"]).predict(FUTURE[name][:, None])
+def fitted(name: str, **options: Any) -> Callable[[], Numbers]:
+    return lambda: estimator(name, options).fit(x(PAST), PAST["y"]).predict(x(FUTURE))
+
+
+def one_feature(feature: str, name: str, **options: Any) -> Callable[[], Numbers]:
+    return lambda: estimator(name, options).fit(PAST[feature][:, None], PAST["y"]).predict(FUTURE[feature][:, None])
 
 
 HONEST = {
-    "linear regression": (fitted(LinearRegression()), "clean"),
-    "boosting": (fitted(HistGradientBoostingRegressor(max_iter=50)), "clean"),
-    "forest": (fitted(RandomForestRegressor(20, random_state=0)), "clean"),
-    "nearest neighbours": (fitted(KNeighborsRegressor()), "clean"),
-    "a deep tree": (fitted(DecisionTreeRegressor(random_state=0)), "clean"),
-    "a stump": (fitted(DecisionTreeRegressor(max_depth=1)), "clean"),
+    "linear regression": (fitted("linear_model.LinearRegression"), "clean"),
+    "boosting": (fitted("ensemble.HistGradientBoostingRegressor", max_iter=50), "clean"),
+    "forest": (fitted("ensemble.RandomForestRegressor", n_estimators=20, random_state=0), "clean"),
+    "nearest neighbours": (fitted("neighbors.KNeighborsRegressor"), "clean"),
+    "a deep tree": (fitted("tree.DecisionTreeRegressor", random_state=0), "clean"),
+    "a stump": (fitted("tree.DecisionTreeRegressor", max_depth=1), "clean"),
     "noise": (lambda: DICE.normal(size=TEST), "clean"),
     "means of a group": (lambda: np.array([PAST["y"][PAST["rooms"] == r].mean() for r in FUTURE["rooms"]]), "clean"),
-    "a line through the feature that gives the target": (one_feature("size", LinearRegression()), "note"),
+    "a line through the feature that gives the target": (one_feature("size", "linear_model.LinearRegression"), "note"),
     "nearly all of it, and a little of the rest": (lambda: 3 * FUTURE["size"] - 0.05 * FUTURE["age"], "clean"),
 }
 VIOLATING = {

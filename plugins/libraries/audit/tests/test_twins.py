@@ -19,7 +19,6 @@ from mlecore_audit.twins.rows import equal_rows
 from mlecore_audit.twins.texts import near_texts
 from numpy.typing import NDArray
 from PIL import Image
-from scipy.ndimage import gaussian_filter
 
 pytestmark = pytest.mark.slow
 
@@ -39,6 +38,8 @@ def rows(rng: np.random.Generator, count: int, part: str, **columns: Any) -> pd.
 
 def scene(rng: np.random.Generator, sigma: float = 2.0) -> NDArray[np.uint8]:
     """Something like a photograph: shapes of all sizes, of shape (120, 160, 3)."""
+    from scipy.ndimage import gaussian_filter
+
     noise = sum(gaussian_filter(rng.normal(size=(120, 160, 3)), (s, s, 0)) * s for s in (sigma, 4, 12))
     return np.asarray(np.clip(128 + 60 * noise / noise.std(), 0, 255), np.uint8)
 
@@ -108,6 +109,8 @@ def test_images_that_were_compressed_and_scaled(label: str, subject_of: Any, rng
 
 def test_images_of_one_kind_are_no_twins(subject_of: Any, rng: np.random.Generator) -> None:
     """Equal at a coarse scale, as X-rays are, but each with its own detail."""
+    from scipy.ndimage import gaussian_filter
+
     train, test = rows(rng, TRAIN, "a"), rows(rng, TEST, "b")
     common = gaussian_filter(rng.normal(size=(120, 160, 3)), (14, 14, 0))
     common = 128 + 50 * common / common.std()
