@@ -5,15 +5,22 @@ Each is a ``[submission]`` table, a formula of ``mlecore.metrics``, and the orac
 
 import warnings
 from collections.abc import Callable
+from typing import Any
 
 import pandas as pd
 from attrs import frozen
 from pandas import DataFrame
-from sklearn import metrics as sk
 
 from mlecore import metrics
 from mlecore.submissions.format import Format
 from mlecore.submissions.table import Table
+
+
+def metric(name: str) -> Any:
+    """One of scikit-learn's, which takes seconds to import."""
+    from sklearn import metrics
+
+    return getattr(metrics, name)
 
 
 @frozen(kw_only=True)
@@ -56,7 +63,7 @@ def probability() -> Case:
         answers, predictions = sorted_pair(predictions, answers, "id")
         values = pd.to_numeric(predictions["p"])
         ensure(values.min() >= 0 and values.max() <= 1)
-        return sk.roc_auc_score(answers["p"], predictions["p"])
+        return metric("roc_auc_score")(answers["p"], predictions["p"])
 
     return Case(
         table={"id": "id", "columns": {"p": {"type": "number", "low": 0, "high": 1}}},
@@ -74,7 +81,7 @@ def two_scores() -> Case:
     def oracle(predictions: DataFrame, answers: DataFrame) -> float:
         ensure(set(predictions.columns) == {"id", "a", "b"})
         answers, predictions = sorted_pair(predictions, answers, "id")
-        return sum(sk.roc_auc_score(answers[c], predictions[c]) for c in "ab") / 2
+        return sum(metric("roc_auc_score")(answers[c], predictions[c]) for c in "ab") / 2
 
     return Case(
         table={"id": "id", "extra": "refused", "columns": {"*": {"type": "number", "from_text": True}}},
@@ -91,7 +98,7 @@ def class_label() -> Case:
 
     def oracle(predictions: DataFrame, answers: DataFrame) -> float:
         answers, predictions = sorted_pair(predictions, answers, "id")
-        return sk.accuracy_score(answers["y"], predictions["y"])
+        return metric("accuracy_score")(answers["y"], predictions["y"])
 
     return Case(
         table={"id": "id", "columns": {"y": {"type": "label"}}},
@@ -120,7 +127,7 @@ def ordered_label() -> Case:
 
     def oracle(predictions: DataFrame, answers: DataFrame) -> float:
         answers, predictions = sorted_pair(predictions, answers, "id")
-        return sk.cohen_kappa_score(predictions["y"], answers["y"], weights="quadratic")
+        return metric("cohen_kappa_score")(predictions["y"], answers["y"], weights="quadratic")
 
     case = class_label()
     return Case(table=case.table, answers=case.answers, sample=case.sample, score=score, oracle=oracle)
@@ -134,7 +141,7 @@ def cut_integer() -> Case:
         answers, predictions = sorted_pair(predictions, answers, "id")
         cut = [int(value) for value in predictions["y"]]
         ensure(all(-(2**63) <= value < 2**63 for value in cut))
-        return sk.f1_score(answers["y"], cut, average="macro")
+        return metric("f1_score")(answers["y"], cut, average="macro")
 
     case = class_label()
     return Case(
@@ -152,7 +159,7 @@ def text_label() -> Case:
 
     def oracle(predictions: DataFrame, answers: DataFrame) -> float:
         answers, predictions = sorted_pair(predictions, answers, "id")
-        return sk.accuracy_score(answers["y"], predictions["y"])
+        return metric("accuracy_score")(answers["y"], predictions["y"])
 
     return Case(
         table={"id": "id", "columns": {"y": {"type": "text"}}},
@@ -175,7 +182,9 @@ def word_sets() -> Case:
         truth = binarizer.fit_transform(answers["y"].str.split())
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return sk.f1_score(truth, binarizer.transform(predictions["y"].fillna("").str.split()), average="micro")
+            return metric("f1_score")(
+                truth, binarizer.transform(predictions["y"].fillna("").str.split()), average="micro"
+            )
 
     return Case(
         table={"id": "id", "columns": {"y": {"type": "text", "missing": True}}},
@@ -192,7 +201,7 @@ def logarithm() -> Case:
         return metrics.rmse(truth["a"], predictions["a"])
 
     def oracle(predictions: DataFrame, answers: DataFrame) -> float:
-        return sk.root_mean_squared_error(answers["a"], predictions["a"])
+        return metric("root_mean_squared_error")(answers["a"], predictions["a"])
 
     return Case(
         table={
@@ -220,7 +229,7 @@ def shares() -> Case:
         answers, predictions = sorted_pair(predictions, answers, "id")
         ensure(np.isclose(predictions[names].sum(axis=1), 1, atol=1e-6).all())
         ensure(((predictions[names] >= 0) & (predictions[names] <= 1)).all(axis=None))
-        return sk.log_loss(answers[names], predictions[names])
+        return metric("log_loss")(answers[names], predictions[names])
 
     return Case(
         table={"id": "id", "sum_to_one": 1.1e-5, "columns": {"*": {"type": "number", "low": 0, "high": 1}}},

@@ -55,7 +55,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.in_turn(3)
+@pytest.mark.in_turn(6)
 def test_package_and_oracle_agree(path: Path, seed: int, tmp_path: Path, shared_data: SharedData) -> None:
     if path.stem.lower() not in INSTALLED:
         pytest.skip("its package is not installed")

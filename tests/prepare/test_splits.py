@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.model_selection import train_test_split
 
 from mlecore.errors import DataError
 from mlecore.prepare import split, split_blocks, split_each, split_groups, split_positions
@@ -22,6 +23,15 @@ SIZES = [
     {"train_size": 2, "test_size": 1},
     {"train_size": 0.3, "test_size": 0.3},
 ]
+
+
+pytestmark = pytest.mark.xdist_group("scikit-learn")
+
+
+def train_test_split(*arrays: Any, **options: Any) -> list[Any]:
+    from sklearn import model_selection  # which takes seconds
+
+    return model_selection.train_test_split(*arrays, **options)
 
 
 @pytest.mark.parametrize("sizes", SIZES, ids=str)

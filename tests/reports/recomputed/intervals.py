@@ -6,11 +6,11 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 from fractions import Fraction
+from statistics import NormalDist
 
 import numpy as np
-from scipy import stats
 
-Z = stats.norm.ppf(0.975)
+Z = NormalDist().inv_cdf(0.975)
 
 
 def share_interval(outcomes: Sequence[Sequence[int]]) -> list[float] | None:
