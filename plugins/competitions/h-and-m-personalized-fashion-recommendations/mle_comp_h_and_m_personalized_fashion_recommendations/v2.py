@@ -17,15 +17,16 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 DAYS = 6  # back from the last day, which makes seven
+_CUSTOMERS = {"customer_id": str}  # also if all of them had digits only in one of the tables
 _ARTICLES = re.compile(r"\s*(?:[0-9]{10}(?:\s+|$))*")
 
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
     """The answers have a row for each customer of the sample; those who bought nothing have no articles."""
-    bought = v1.baskets(v1.split_purchases(raw, public, DAYS, dtype={"article_id": str}))
+    bought = v1.baskets(v1.split_purchases(raw, public, DAYS, dtype={"article_id": str, **_CUSTOMERS}))
     v1.link_others(raw, public)
-    customers = read_table(raw / "sample_submission.csv", usecols=["customer_id"])
+    customers = read_table(raw / "sample_submission.csv", usecols=[*_CUSTOMERS], dtype=_CUSTOMERS)
     ensure_unique(customers["customer_id"], "customers of sample_submission.csv")
     strangers = len(bought.join(customers, how="anti", on="customer_id"))
     ensure(not strangers, f"sample_submission.csv lacks {strangers:,} customers of the test days")
