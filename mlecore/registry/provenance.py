@@ -48,10 +48,10 @@ def plugin_use(plugin: Plugin, options: Mapping[str, str] | None = None) -> Plug
 
 def core_use() -> PluginUse:
     """The core itself, for the record."""
-    from mlecore import __version__
+    from importlib.metadata import version
 
     source = source_digest(Path(__file__).parent.parent / "__init__.py")
-    return PluginUse(name="mlecore", version=__version__, distribution="mlecore", source=source)
+    return PluginUse(name="mlecore", version=version("mlecore"), distribution="mlecore", source=source)
 
 
 @cache

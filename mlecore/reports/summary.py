@@ -39,7 +39,7 @@ def summarise(
     ``competitions`` limits it to these. ``pad_missing`` counts missing runs as failures; else they are left out.
     ``mix`` averages and compares where conditions differ.
     """
-    from mlecore import __version__
+    from importlib.metadata import version
 
     found = setups(kept(graded, competitions))
     summaries = tuple(_setup(_key(number), setup, competitions, pad_missing, mix) for number, setup in enumerate(found))
@@ -55,7 +55,7 @@ def summarise(
     pairs = (compare(a, b, mix) for a, b in itertools.combinations(sides.values(), 2))
     return Document(
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        mlecore=__version__,
+        mlecore=version("mlecore"),
         setups=summaries,
         comparisons=corrected([pair for pair in pairs if pair]),
         published=published() if against_published else (),

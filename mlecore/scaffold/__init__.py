@@ -104,7 +104,7 @@ def _values(package: Names) -> dict[str, str]:
 
 def _needs(package: Names) -> str:
     """The dependencies, first this version of mlecore and later ones."""
-    from mlecore import __version__
+    from importlib.metadata import version
 
-    core = "mlecore>=" + ".".join(__version__.split(".")[:2])
+    core = "mlecore>=" + ".".join(version("mlecore").split(".")[:2])
     return ", ".join(f'"{each}"' for each in (core, *EXAMPLES[package.kind][package.example]))

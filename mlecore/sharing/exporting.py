@@ -12,10 +12,10 @@ import os
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from importlib.metadata import version
 from pathlib import Path
 from typing import IO, Any
 
-import mlecore
 from mlecore import files
 from mlecore.errors import DataError, UsageError
 from mlecore.regular import is_regular, regular_files
@@ -80,7 +80,7 @@ def export_group(folder: Path, to: Path, *, logs: bool = False) -> Bundle:
         bundle = Bundle(
             group=group.info.name,
             created_at=now(),
-            mlecore=mlecore.__version__,
+            mlecore=version("mlecore"),
             runs=len(records),
             files=tuple(entries),
             not_started=not_started(group),

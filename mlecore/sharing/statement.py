@@ -10,12 +10,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
 
 from attrs import field, frozen
 
-import mlecore
 from mlecore.runs.folders import RECORD
 from mlecore.runs.journal import now
 from mlecore.runs.store import load_group, open_group
@@ -167,7 +167,7 @@ def state(bundle: OpenBundle, group: Path, role: Role, compared: Comparison | No
         predicate=Predicate(
             role=role,
             stated_at=now(),
-            mlecore=mlecore.__version__,
+            mlecore=version("mlecore"),
             claim=claim_of(group),
             compared=compared,
             attestations=Attestations(images=tuple(sorted(images))),
