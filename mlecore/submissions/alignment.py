@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mlecore.errors import GradingError, InvalidSubmission
+from mlecore.submissions import large
 from mlecore.submissions.messages import counted, keep_places, listed, shown
-from mlecore.tables import frames
-from mlecore.tables.options import Options
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,7 +31,7 @@ def read_answers(path: Path, columns: Sequence[str] = (), *, verbatim: Sequence[
     import pandas as pd
 
     try:
-        answers = None if verbatim else _read_fast(path, columns)
+        answers = large.read(path, columns, verbatim=verbatim)
         if answers is None:
             answers = pd.read_csv(
                 path,
@@ -50,20 +49,18 @@ def read_answers(path: Path, columns: Sequence[str] = (), *, verbatim: Sequence[
     return answers
 
 
-def _read_fast(path: Path, columns: Sequence[str]) -> DataFrame | None:
-    """Those of a large table, or None if pandas must read them."""
-    if path.stat().st_size < frames.WORTHWHILE:
-        return None
-    with path.open("rb") as file:
-        return frames.read(file, Options(usecols=list(columns) or None))
-
-
 def columns_of(submission: Table, columns: Sequence[str], *, only: bool = False, may: Sequence[str] = ()) -> DataFrame:
     """The submission's table, with its rows as in the file; refused if it lacks one of ``columns``.
 
     ``only``: other columns are rejected too, except those in ``may``. Their order is free.
     """
     frame = submission.frame()
+    refuse_columns(frame, columns, only=only, may=may)
+    return frame
+
+
+def refuse_columns(frame: DataFrame, columns: Sequence[str], *, only: bool = False, may: Sequence[str] = ()) -> None:
+    """Refuses a table as ``columns_of`` does."""
     found = list(frame.columns)
     if missing := [column for column in columns if column not in frame.columns]:
         if not found:
@@ -79,7 +76,6 @@ def columns_of(submission: Table, columns: Sequence[str], *, only: bool = False,
             f"the submission has {counted(len(extra), 'column')} that are not allowed: {listed(extra)}; "
             f"expected only {listed(columns)}"
         )
-    return frame
 
 
 def _shape(found: Sequence[object], columns: Sequence[str]) -> str:
@@ -136,7 +132,7 @@ def sorted_alike(frame: DataFrame, answers: DataFrame, on: str, *, compare: bool
     """
     places = _places(frame[on], answers[on])
     if places is not None:
-        return answers.reset_index(drop=True), _taken(frame, places)
+        return renumbered(answers), _taken(frame, places)
     truth = answers.sort_values(on).reset_index(drop=True)
     try:
         predictions = _sorted(frame, on)
@@ -167,10 +163,20 @@ def joined(frame: DataFrame, answers: DataFrame, on: str) -> tuple[DataFrame, Da
 
 def _taken(frame: DataFrame, places: NDArray[np.intp] | slice) -> DataFrame:
     """These rows in this order, indexed 0, 1, 2 ..."""
+    if isinstance(places, slice):
+        return renumbered(frame)  # all of them
     predictions = frame.iloc[places].reset_index(drop=True)
-    if not isinstance(places, slice):
-        keep_places(predictions, places)
+    keep_places(predictions, places)
     return predictions
+
+
+def renumbered(frame: DataFrame) -> DataFrame:
+    """The rows indexed 0, 1, 2 ...; with the same cells, not a copy, if they are already."""
+    import pandas as pd
+
+    if isinstance(frame.index, pd.RangeIndex) and frame.index.equals(pd.RangeIndex(len(frame))):
+        return frame.copy(deep=False)
+    return frame.reset_index(drop=True)
 
 
 def _sorted(frame: DataFrame, on: str) -> DataFrame:

@@ -221,7 +221,7 @@ class Format:
 
         Raises InvalidSubmission, which names the first offending rows, and GradingError for answers that do not fit.
         """
-        from mlecore.submissions.alignment import columns_of, read_answers, same_count_if_heavy
+        from mlecore.submissions.alignment import read_answers, refuse_columns, same_count_if_heavy
         from mlecore.submissions.messages import ID
         from mlecore.submissions.values import rescaled, rows_sum_to_one
 
@@ -236,10 +236,12 @@ class Format:
         if self.rows == "same":
             same_count_if_heavy(submission, answers)
         others = list(answers.columns) if columns is None else columns
-        refuse = self.extra == "refused"
-        frame = columns_of(submission, self._required(others), only=refuse, may=[self.id] if self.id else [])
-        if verbatim:
-            frame = frame.assign(**{name: submission.column_text(name).array for name in verbatim})
+        required, refuse = self._required(others), self.extra == "refused"
+        ids = [self.id] if self.id else []
+        frame = submission.columns(
+            () if refuse else {*required, *ids}, verbatim=verbatim, beside=answers.get(self.id, None)
+        )
+        refuse_columns(frame, required, only=refuse, may=ids)
         truth, predictions = self._paired(frame, answers)
         if self.id_required:
             predictions.attrs[ID] = self.id  # names the rows in messages
@@ -269,12 +271,12 @@ class Format:
 
         Raises InvalidSubmission; also for ids of mixed types, which cannot be sorted.
         """
-        from mlecore.submissions.alignment import joined, known_ids, same_count, same_ids, sorted_alike
+        from mlecore.submissions.alignment import joined, known_ids, renumbered, same_count, same_ids, sorted_alike
 
         if self.rows == "same":
             same_count(frame, answers, self.id)
         if not self.id_required:
-            return answers.reset_index(drop=True), frame.reset_index(drop=True)
+            return renumbered(answers), renumbered(frame)
         on = str(self.id)
         if on not in answers.columns:
             raise GradingError(f"the answers lack the column {on!r}", fix="Prepare the competition again.")
@@ -287,7 +289,7 @@ class Format:
         elif self.ids == "subset":
             known_ids(frame, answers, on)
         if self.order == "sample":
-            return answers.reset_index(drop=True), frame.reset_index(drop=True)
+            return renumbered(answers), renumbered(frame)
         if self.rows == "any":
             return joined(frame, answers, on)
         return sorted_alike(frame, answers, on, compare=False)
