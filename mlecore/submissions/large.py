@@ -12,6 +12,7 @@ from mlecore.tables import frames, reading
 from mlecore.tables.options import Options
 
 if TYPE_CHECKING:
+    import numpy as np
     import polars as pl
     from numpy.typing import NDArray
     from pandas import DataFrame, Series
@@ -83,3 +84,24 @@ def _known_texts(column: pl.Series, known: Series) -> NDArray[Any]:
         if known.dtype == object and pl.Series(known.tolist(), dtype=pl.String).equals(column):
             return np.asarray(known.array)
     return frames.texts(column)
+
+
+def are_same(a: NDArray[Any], b: NDArray[Any]) -> bool:
+    """Do two columns share their cells?"""
+    here, there = (array.__array_interface__ for array in (a, b))
+    return all(here[key] == there[key] for key in ("data", "shape", "strides", "typestr"))
+
+
+def places(texts: NDArray[np.object_], wanted: NDArray[np.object_]) -> NDArray[np.intp] | None:
+    """Where in ``texts`` each of as many wanted ones is; None unless all are there and different."""
+    import numpy as np
+    import polars as pl
+
+    here, there = (pl.Series(cells.tolist(), dtype=pl.String) for cells in (texts, wanted))
+    order, wanted_order = here.arg_sort(), there.arg_sort()
+    ordered = here.gather(order)
+    if not ordered.equals(there.gather(wanted_order)) or (ordered == ordered.shift()).any():
+        return None
+    found = np.empty(len(texts), dtype=np.intp)
+    found[wanted_order.to_numpy()] = order.to_numpy()
+    return found

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from mlecore import validation
 from mlecore.errors import InvalidSubmission, UsageError
 from mlecore.submissions import large
-from mlecore.tables.blocks import adjacent, count
+from mlecore.tables.blocks import BLANK, adjacent, count
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 HEAVY = 8 << 20  # bytes from which on rows are counted before anything is parsed
 _CHUNK = 1 << 20
 _LONE = re.compile(rb"\r[^\n]")
-_BLANK = b"\n \t"  # may begin a line without text
 _LINES = bytes.maketrans(b"\r\v\f", b"\nxx")  # for bytes.split, which would take \v and \f as line ends
 
 
@@ -83,7 +82,7 @@ class Table:
                 # A cell in quotation marks may hold line ends; pandas' parser sometimes makes many rows of a lone \r.
                 if b'"' in chunk or _LONE.search(chunk):
                     return None
-                blank = chunk[0] in _BLANK or b"\r" in chunk or adjacent(chunk, b"\n", _BLANK)
+                blank = chunk[0] in BLANK or b"\r" in chunk or len(adjacent(chunk, b"\n", BLANK))
                 text = chunk.translate(_LINES, b" \t") if blank else chunk
                 if text:
                     found = len(text.split()) if blank else count(text, b"\n") + (text[-1:] != b"\n")

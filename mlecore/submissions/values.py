@@ -122,8 +122,11 @@ def texts(frame: DataFrame, column: str, *, missing: str | None = None, choices:
     blanks among them or not. One without any value is all missing.
     """
     import numpy as np
+    import pandas as pd
 
     series = frame[column]
+    if not choices and series.dtype == object and pd.api.types.infer_dtype(series, skipna=False) == "string":
+        return list(series.tolist())
     gaps = series.isna().to_numpy()
     expected = "text in every row" if missing is None else "text"
     if missing is None:
@@ -138,6 +141,17 @@ def texts(frame: DataFrame, column: str, *, missing: str | None = None, choices:
         some = ", ".join(choices[:_LISTED]) + (", ..." if len(choices) > _LISTED else "")
         refuse(frame, column, f"one of {len(choices)} texts ({some})", ~known & ~gaps)
     return [missing or "" if gap else value for value, gap in zip(series.tolist(), gaps.tolist(), strict=True)]
+
+
+def printed(cells: Series) -> list[str]:
+    """Cells as pandas prints them, a missing one as ``nan``: its ``astype(str)``, where it is fast."""
+    from pandas.api.types import infer_dtype
+
+    if cells.dtype.kind in "iu":
+        return list(map(str, cells.tolist()))
+    if cells.dtype == object and infer_dtype(cells, skipna=False) == "string":
+        return list(cells.tolist())
+    return list(cells.astype(str).tolist())
 
 
 def rows_sum_to_one(frame: DataFrame, columns: Sequence[str], tolerance: float) -> None:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _BESIDE = tuple(b',\n"')  # may be before the mark that begins a cell, and behind the one that ends it
-_BLANK = b"\n \t"  # begin a line that pandas may skip
+BLANK = b"\n \t"  # begin a line that pandas may skip
 _CACHED = 1 << 16  # bytes, for which the masks of several steps fit a processor's cache
 
 
@@ -55,12 +55,12 @@ def splits_alike(block: bytes) -> bool:
     """
     import numpy as np
 
-    if b"\0" in block or block.startswith(codecs.BOM_UTF8) or block[0] in _BLANK:
+    if b"\0" in block or block.startswith(codecs.BOM_UTF8) or block[0] in BLANK:
         return False
     cells = np.frombuffer(block, dtype=np.uint8)
-    begins_blank = adjacent(block, b"\n", _BLANK)  # some line, perhaps within quotation marks
+    blank = adjacent(block, b"\n", BLANK)  # where lines begin so, perhaps within quotation marks
     if b'"' not in block:
-        return not begins_blank and b"\r" not in block
+        return not len(blank) and b"\r" not in block
     quotes = np.flatnonzero(cells == ord('"'))
     opening, closing = quotes[::2], quotes[1::2]
     if len(opening) != len(closing):
@@ -70,23 +70,20 @@ def splits_alike(block: bytes) -> bool:
         return False
     if b"\r" in block and (quotes.searchsorted(np.flatnonzero(cells == ord("\r"))) % 2 == 0).any():
         return False
-    if not begins_blank:
-        return True
-    ends = np.flatnonzero(cells[:-1] == ord("\n"))
-    ends = ends[quotes.searchsorted(ends) % 2 == 0]  # of lines
-    return not np.isin(cells[ends + 1], tuple(_BLANK)).any()
+    return bool((quotes.searchsorted(blank) % 2 == 1).all())
 
 
-def adjacent(block: bytes, first: bytes, second: bytes) -> bool:
-    """Is a byte of ``first`` somewhere right before one of ``second``?"""
+def adjacent(block: bytes, first: bytes, second: bytes) -> NDArray[np.intp]:
+    """The places of bytes of ``second`` that come right after one of ``first``."""
     import numpy as np
 
-    cells = np.frombuffer(block, dtype=np.uint8)
+    cells, found = np.frombuffer(block, dtype=np.uint8), [np.empty(0, dtype=np.intp)]
     for start in range(0, len(cells), _CACHED):
         part = cells[start : start + _CACHED + 1]
-        if (_any_of(part[:-1], first) & _any_of(part[1:], second)).any():
-            return True
-    return False
+        here = _any_of(part[:-1], first) & _any_of(part[1:], second)
+        if here.any():
+            found.append(np.flatnonzero(here) + start + 1)
+    return np.concatenate(found)
 
 
 def count(block: bytes, character: bytes) -> int:
