@@ -237,6 +237,8 @@ def _refuse_other_ids(predictions: DataFrame, truth: DataFrame, on: str) -> None
 
 def _absent(here: Series, there: Series) -> list[Any]:
     """The distinct values of ``here`` that ``there`` lacks, in order of appearance; 1, 1.0 and True are one value."""
+    if len(here) == len(there) and here.dtype == there.dtype and (here.to_numpy() == there.to_numpy()).all():
+        return []
     distinct = here.drop_duplicates()
     have = set(there.drop_duplicates().tolist())
     return [value for value in distinct.tolist() if value not in have]
