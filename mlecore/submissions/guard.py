@@ -19,6 +19,7 @@ from itertools import chain, islice
 from pathlib import Path
 
 from mlecore.errors import InvalidSubmission
+from mlecore.submissions.table import Table
 from mlecore.tables.blocks import count
 
 LARGEST = 64 * 2**20  # bytes that any submission may have; ten times the sample where that is more
@@ -63,7 +64,7 @@ def guard(path: Path, sample: Path | None = None) -> None:
         try:
             lines, quoted = _scan(path, file, limit)
             if quoted or lines * MOST_COLUMNS > MOST_CELLS:
-                _refuse_huge_table(path, file, lines, sample)
+                _refuse_huge_table(path, file, lines, quoted, sample)
         except OSError as error:
             raise InvalidSubmission(f"{path.name} cannot be read: {error.strerror}") from None
 
@@ -184,8 +185,8 @@ def _is_wide(line: bytearray) -> bool:
     return False
 
 
-def _refuse_huge_table(path: Path, file: FileIO, lines: int, sample: Path | None) -> None:
-    """Refuses a table of too many columns or cells. ``lines``: in the file; rows have one or more each."""
+def _refuse_huge_table(path: Path, file: FileIO, lines: int, quoted: bool, sample: Path | None) -> None:
+    """Refuses a table of too many columns or cells. ``lines``: in the file; rows have one, ``quoted`` more."""
     with _records(path, file) as records:
         start = list(islice(records, 2))  # the header, and a first row that may be wider
         columns = max(map(len, start), default=0)
@@ -194,6 +195,8 @@ def _refuse_huge_table(path: Path, file: FileIO, lines: int, sample: Path | None
         if lines * columns <= MOST_CELLS:
             return
         allowed = MOST_CELLS if sample is None else max(MOST_CELLS, _SAMPLES * _cells(sample))
+        if not quoted and lines * columns <= allowed:
+            return
         for rows, _ in enumerate(chain(start, records)):
             if rows * columns > allowed:
                 raise InvalidSubmission(
@@ -206,7 +209,8 @@ def _cells(table: Path) -> int:
     """The number of cells of a table."""
     with table.open("rb", buffering=0) as file, _records(table, file) as records:
         header = next(records, [])
-        return len(header) * sum(1 for _ in records)
+        rows = Table(table).heavy_rows()
+        return len(header) * (sum(1 for _ in records) if rows is None else rows)
 
 
 @contextmanager

@@ -80,7 +80,7 @@ class Table:
             file.seek(3 if file.read(3) == codecs.BOM_UTF8 else 0)
             while chunk := file.read(_CHUNK):
                 # A cell in quotation marks may hold line ends; pandas' parser sometimes makes many rows of a lone \r.
-                if b'"' in chunk or _LONE.search(chunk):
+                if b'"' in chunk or (b"\r" in chunk and _LONE.search(chunk)):
                     return None
                 blank = chunk[0] in BLANK or b"\r" in chunk or len(adjacent(chunk, b"\n", BLANK))
                 text = chunk.translate(_LINES, b" \t") if blank else chunk
