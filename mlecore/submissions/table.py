@@ -64,12 +64,14 @@ class Table:
         """One column's cells as they are written, without the memory and time that the others take."""
         import pandas as pd
 
-        if "_text" in self.__dict__ or not isinstance(self.frame().index, pd.RangeIndex):
-            return self._text[name]  # where rows have more cells than the header, the first ones are names of the rows
-        frame = large.read(self.path, [name], verbatim=[name])
-        if frame is None:
-            frame = self._read(dtype=str, keep_default_na=False, usecols=[name])
-        return frame[name]
+        if "_text" not in self.__dict__:
+            some = large.read(self.path, [name], verbatim=[name], ragged=True)
+            if some is not None:
+                return some[name]
+            # where rows have more cells than the header, the first ones are names of the rows
+            if isinstance(self.frame().index, pd.RangeIndex):
+                return self._read(dtype=str, keep_default_na=False, usecols=[name])[name]
+        return self._text[name]
 
     def heavy_rows(self) -> int | None:
         """The number of rows of a large file, counted without parsing it; None if that takes parsing."""

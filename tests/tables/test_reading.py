@@ -225,3 +225,13 @@ def test_records_larger_than_a_block(tmp_path: Path) -> None:
         with path.open("rb") as stream:
             table = frames.read(stream, Options())
         pd.testing.assert_frame_equal(table, pd.read_csv(path))
+
+
+@pytest.mark.parametrize("blanks", ["", " ", "\t", " " * 8, " " * 30])
+@pytest.mark.parametrize("marks", ["", '"'])
+def test_blanks_among_numbers_are_text(tmp_path: Path, blanks: str, marks: str) -> None:
+    cell = f"{marks}{blanks}{marks}"
+    rows = ["a,b,c", *["1.5,2,x y"] * 50, f"1.5,{cell},x", "1.5,,x", ""]
+    got, expected = written(tmp_path, "\n".join(rows))
+    assert got == expected
+    assert fast(tmp_path / "table.csv") == (not blanks)
