@@ -211,9 +211,10 @@ class Format:
     ) -> tuple[DataFrame, DataFrame]:
         """``(truth, predictions)``: answers and submission with their rows paired, both indexed 0, 1, 2, ...
 
-        ``predictions`` has the submission's columns in the file's order, those of the table checked and converted to
-        their type; ``truth`` has those of the answers. Of answers given as a path only the columns of the table are
-        read. ``columns`` are what ``"*"`` means if the answers have other columns too.
+        ``predictions`` has the submission's columns in the file's order (of a large file perhaps only the id and those
+        of the table), those of the table checked and converted to their type; ``truth`` has those of the answers. Of
+        answers given as a path only the columns of the table are read. ``columns`` are what ``"*"`` means if the
+        answers have other columns too.
 
         Pairs are made as in the published graders: as if both were sorted by id, with pandas' default sort, and paired
         row by row (``rows = "same"``); each row with the answer of its id (``rows = "any"``); by place in the file

@@ -39,7 +39,7 @@ def read(
     import pandas as pd
 
     names = [name for name in header(path) if not columns or name in columns]
-    if not {*columns, *verbatim} <= set(names):
+    if not names or not {*columns, *verbatim} <= set(names):
         return None
     typed = Options(usecols=[name for name in names if name not in verbatim], ragged=ragged)
     texts = Options(usecols=list(verbatim), dtype=str, na_filter=False, ragged=ragged and not typed.usecols)
@@ -60,8 +60,9 @@ def read(
 def header(path: Path) -> list[str]:
     """The names of the columns; none if the first line is no plain one."""
     with suppress(OSError, UnicodeDecodeError, csv.Error), path.open("rb") as file:
-        line = file.readline(_HEADER).decode().rstrip("\r\n")
-        return next(csv.reader([line], strict=True), [])
+        line = file.readline(_HEADER).decode()
+        if line.endswith("\n"):
+            return next(csv.reader([line], strict=True), [])
     return []
 
 

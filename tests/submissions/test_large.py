@@ -121,3 +121,14 @@ def test_cells_as_they_are_written(always_large, tmp_path, monkeypatch):
     monkeypatch.setattr(Table, "_read", pandas_must_not)
     assert Table(path).columns(["id", "p"], verbatim=["p"])["p"].tolist() == cells
     assert Table(path).column_text("p").tolist() == cells
+
+
+@pytest.mark.parametrize(
+    "first", ["\n", " \n", "", '"x\ny",q\n', "\ufeff", f"{'n' * 70_000},p\n", "p,p\n", "p\n", ",\n"]
+)
+def test_first_lines(first, always_large, tmp_path, monkeypatch):
+    path = tmp_path / "submission.csv"
+    path.write_text(f"{first}id,p\na,1\nb,2\n" + "c,3\n" * 40)
+    large_frame = Table(path).columns()
+    monkeypatch.setattr(frames, "WORTHWHILE", 1 << 40)
+    assert large_frame.to_csv() == Table(path).frame().to_csv()
