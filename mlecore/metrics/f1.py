@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mlecore.metrics.codes import coded
 from mlecore.metrics.words import distinct_words, shared_words
 
 if TYPE_CHECKING:
@@ -18,11 +19,10 @@ def macro_f1(truth: ArrayLike, predictions: ArrayLike) -> float:
 
     A guessed label that is never true is one more class of F1 = 0. As scikit-learn's ``f1_score(average="macro")``.
     """
-    y, p = np.asarray(truth), np.asarray(predictions)
-    names, places = np.unique(np.concatenate([y, p]), return_inverse=True)
-    i, j = places[: len(y)], places[len(y) :]
-    hits = np.bincount(i[i == j], minlength=len(names))
-    size = np.bincount(i, minlength=len(names)) + np.bincount(j, minlength=len(names))
+    i, j = coded(np.asarray(truth), np.asarray(predictions))
+    labels = max(i.max(initial=-1), j.max(initial=-1)) + 1
+    hits = np.bincount(i[i == j], minlength=labels)
+    size = np.bincount(i, minlength=labels) + np.bincount(j, minlength=labels)
     return float((2 * hits / size).mean())
 
 

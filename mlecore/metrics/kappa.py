@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mlecore.errors import GradingError
+from mlecore.metrics.codes import coded
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -28,10 +29,8 @@ def quadratic_weighted_kappa(truth: ArrayLike, predictions: ArrayLike, *, by_val
         y = y.astype(p.dtype)  # scikit-learn lists the labels of the guess first, with their type
     if by_value:
         return _kappa(y.astype(np.float64), p.astype(np.float64))
-    both = np.concatenate([y, p])
-    _, places = np.unique(both, return_inverse=True)
-    i, j = places[: len(y)].astype(np.float64), places[len(y) :].astype(np.float64)
-    if both.dtype.kind == "f":  # int64 with uint64: scikit-learn's list of labels holds doubles, and
+    i, j = (side.astype(np.float64) for side in coded(y, p))
+    if np.result_type(y, p).kind == "f":  # int64 with uint64: scikit-learn's list of labels holds doubles, and
         kept = _double(y) & _double(p)  # a row with a label that no double equals is not counted
         i, j = i[kept], j[kept]
     return _kappa(i, j)

@@ -26,13 +26,8 @@ def roc_auc(truth: ArrayLike, score: ArrayLike) -> float:
     negatives = len(positive) - positives
     if not positives or not negatives:
         return float("nan")
-    order = np.argsort(values, kind="stable")
-    ordered = values[order]
-    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])  # of each group of equal scores
-    hits = np.add.reduceat(positive[order].astype(np.int64), starts)
-    misses = np.diff(np.r_[starts, len(ordered)]) - hits
-    below = np.cumsum(misses) - misses
-    twice = int((hits * (2 * below + misses)).sum())  # whole numbers: exact
+    hits, misses = np.sort(values[positive]), np.sort(values[~positive])
+    twice = sum(int(np.searchsorted(misses, hits, side).sum()) for side in ("left", "right"))  # exact
     return twice / (2 * positives * negatives)
 
 

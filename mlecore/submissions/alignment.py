@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mlecore.errors import GradingError, InvalidSubmission
+from mlecore.submissions import large
 from mlecore.submissions.messages import counted, keep_places, listed, shown
-from mlecore.tables import frames
-from mlecore.tables.options import Options
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,6 +20,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
     from mlecore.submissions.table import Table
+
+_MANY = 50_000  # texts, which polars sorts in half the time that pandas takes to look them up
 
 
 def read_answers(path: Path, columns: Sequence[str] = (), *, verbatim: Sequence[str] = ()) -> DataFrame:
@@ -32,7 +33,7 @@ def read_answers(path: Path, columns: Sequence[str] = (), *, verbatim: Sequence[
     import pandas as pd
 
     try:
-        answers = None if verbatim else _read_fast(path, columns)
+        answers = large.read(path, columns, verbatim=verbatim)
         if answers is None:
             answers = pd.read_csv(
                 path,
@@ -50,20 +51,18 @@ def read_answers(path: Path, columns: Sequence[str] = (), *, verbatim: Sequence[
     return answers
 
 
-def _read_fast(path: Path, columns: Sequence[str]) -> DataFrame | None:
-    """Those of a large table, or None if pandas must read them."""
-    if path.stat().st_size < frames.WORTHWHILE:
-        return None
-    with path.open("rb") as file:
-        return frames.read(file, Options(usecols=list(columns) or None))
-
-
 def columns_of(submission: Table, columns: Sequence[str], *, only: bool = False, may: Sequence[str] = ()) -> DataFrame:
     """The submission's table, with its rows as in the file; refused if it lacks one of ``columns``.
 
     ``only``: other columns are rejected too, except those in ``may``. Their order is free.
     """
     frame = submission.frame()
+    refuse_columns(frame, columns, only=only, may=may)
+    return frame
+
+
+def refuse_columns(frame: DataFrame, columns: Sequence[str], *, only: bool = False, may: Sequence[str] = ()) -> None:
+    """Refuses a table as ``columns_of`` does."""
     found = list(frame.columns)
     if missing := [column for column in columns if column not in frame.columns]:
         if not found:
@@ -79,7 +78,6 @@ def columns_of(submission: Table, columns: Sequence[str], *, only: bool = False,
             f"the submission has {counted(len(extra), 'column')} that are not allowed: {listed(extra)}; "
             f"expected only {listed(columns)}"
         )
-    return frame
 
 
 def _shape(found: Sequence[object], columns: Sequence[str]) -> str:
@@ -136,7 +134,7 @@ def sorted_alike(frame: DataFrame, answers: DataFrame, on: str, *, compare: bool
     """
     places = _places(frame[on], answers[on])
     if places is not None:
-        return answers.reset_index(drop=True), _taken(frame, places)
+        return renumbered(answers), _taken(frame, places)
     truth = answers.sort_values(on).reset_index(drop=True)
     try:
         predictions = _sorted(frame, on)
@@ -167,10 +165,20 @@ def joined(frame: DataFrame, answers: DataFrame, on: str) -> tuple[DataFrame, Da
 
 def _taken(frame: DataFrame, places: NDArray[np.intp] | slice) -> DataFrame:
     """These rows in this order, indexed 0, 1, 2 ..."""
+    if isinstance(places, slice):
+        return renumbered(frame)  # all of them
     predictions = frame.iloc[places].reset_index(drop=True)
-    if not isinstance(places, slice):
-        keep_places(predictions, places)
+    keep_places(predictions, places)
     return predictions
+
+
+def renumbered(frame: DataFrame) -> DataFrame:
+    """The rows indexed 0, 1, 2 ...; with the same cells, not a copy, if they are already."""
+    import pandas as pd
+
+    if isinstance(frame.index, pd.RangeIndex) and frame.index.equals(pd.RangeIndex(len(frame))):
+        return frame.copy(deep=False)
+    return frame.reset_index(drop=True)
 
 
 def _sorted(frame: DataFrame, on: str) -> DataFrame:
@@ -191,12 +199,17 @@ def _places(predictions: Series, truth: Series) -> NDArray[np.intp] | slice | No
     """
     import pandas as pd
 
-    if predictions.dtype != truth.dtype or predictions.hasnans:
-        return None
-    if predictions.dtype == object and pd.api.types.infer_dtype(predictions, skipna=False) != "string":
-        return None  # mixed types may not be sortable: let the sort decide
-    if (predictions.to_numpy() == truth.to_numpy()).all():
+    ids, asked = predictions.to_numpy(), truth.to_numpy()
+    if large.are_same(ids, asked) and ids.dtype == object:
         return slice(None)
+    if ids.dtype != asked.dtype or predictions.hasnans:
+        return None
+    if ids.dtype == object and pd.api.types.infer_dtype(predictions, skipna=False) != "string":
+        return None  # mixed types may not be sortable: let the sort decide
+    if (ids == asked).all():
+        return slice(None)
+    if ids.dtype == object and len(ids) == len(asked) >= _MANY:
+        return large.places(ids, asked)
     index = pd.Index(predictions)
     if not index.is_unique or not truth.is_unique:
         return None
@@ -224,6 +237,8 @@ def _refuse_other_ids(predictions: DataFrame, truth: DataFrame, on: str) -> None
 
 def _absent(here: Series, there: Series) -> list[Any]:
     """The distinct values of ``here`` that ``there`` lacks, in order of appearance; 1, 1.0 and True are one value."""
+    if len(here) == len(there) and here.dtype == there.dtype and (here.to_numpy() == there.to_numpy()).all():
+        return []
     distinct = here.drop_duplicates()
     have = set(there.drop_duplicates().tolist())
     return [value for value in distinct.tolist() if value not in have]

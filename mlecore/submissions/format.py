@@ -211,9 +211,10 @@ class Format:
     ) -> tuple[DataFrame, DataFrame]:
         """``(truth, predictions)``: answers and submission with their rows paired, both indexed 0, 1, 2, ...
 
-        ``predictions`` has the submission's columns in the file's order, those of the table checked and converted to
-        their type; ``truth`` has those of the answers. Of answers given as a path only the columns of the table are
-        read. ``columns`` are what ``"*"`` means if the answers have other columns too.
+        ``predictions`` has the submission's columns in the file's order (of a large file perhaps only the id and those
+        of the table), those of the table checked and converted to their type; ``truth`` has those of the answers. Of
+        answers given as a path only the columns of the table are read. ``columns`` are what ``"*"`` means if the
+        answers have other columns too.
 
         Pairs are made as in the published graders: as if both were sorted by id, with pandas' default sort, and paired
         row by row (``rows = "same"``); each row with the answer of its id (``rows = "any"``); by place in the file
@@ -221,7 +222,7 @@ class Format:
 
         Raises InvalidSubmission, which names the first offending rows, and GradingError for answers that do not fit.
         """
-        from mlecore.submissions.alignment import columns_of, read_answers, same_count_if_heavy
+        from mlecore.submissions.alignment import read_answers, refuse_columns, same_count_if_heavy
         from mlecore.submissions.messages import ID
         from mlecore.submissions.values import rescaled, rows_sum_to_one
 
@@ -236,10 +237,12 @@ class Format:
         if self.rows == "same":
             same_count_if_heavy(submission, answers)
         others = list(answers.columns) if columns is None else columns
-        refuse = self.extra == "refused"
-        frame = columns_of(submission, self._required(others), only=refuse, may=[self.id] if self.id else [])
-        if verbatim:
-            frame = frame.assign(**{name: submission.column_text(name).array for name in verbatim})
+        required, refuse = self._required(others), self.extra == "refused"
+        ids = [self.id] if self.id else []
+        frame = submission.columns(
+            () if refuse else {*required, *ids}, verbatim=verbatim, beside=answers.get(self.id, None)
+        )
+        refuse_columns(frame, required, only=refuse, may=ids)
         truth, predictions = self._paired(frame, answers)
         if self.id_required:
             predictions.attrs[ID] = self.id  # names the rows in messages
@@ -269,12 +272,12 @@ class Format:
 
         Raises InvalidSubmission; also for ids of mixed types, which cannot be sorted.
         """
-        from mlecore.submissions.alignment import joined, known_ids, same_count, same_ids, sorted_alike
+        from mlecore.submissions.alignment import joined, known_ids, renumbered, same_count, same_ids, sorted_alike
 
         if self.rows == "same":
             same_count(frame, answers, self.id)
         if not self.id_required:
-            return answers.reset_index(drop=True), frame.reset_index(drop=True)
+            return renumbered(answers), renumbered(frame)
         on = str(self.id)
         if on not in answers.columns:
             raise GradingError(f"the answers lack the column {on!r}", fix="Prepare the competition again.")
@@ -287,7 +290,7 @@ class Format:
         elif self.ids == "subset":
             known_ids(frame, answers, on)
         if self.order == "sample":
-            return answers.reset_index(drop=True), frame.reset_index(drop=True)
+            return renumbered(answers), renumbered(frame)
         if self.rows == "any":
             return joined(frame, answers, on)
         return sorted_alike(frame, answers, on, compare=False)

@@ -19,6 +19,8 @@ from itertools import chain, islice
 from pathlib import Path
 
 from mlecore.errors import InvalidSubmission
+from mlecore.submissions.table import Table
+from mlecore.tables.blocks import count
 
 LARGEST = 64 * 2**20  # bytes that any submission may have; ten times the sample where that is more
 LONGEST_LINE = 64 * 2**20  # bytes of one line; the mask of a picture has up to some ten million
@@ -62,7 +64,7 @@ def guard(path: Path, sample: Path | None = None) -> None:
         try:
             lines, quoted = _scan(path, file, limit)
             if quoted or lines * MOST_COLUMNS > MOST_CELLS:
-                _refuse_huge_table(path, file, lines, sample)
+                _refuse_huge_table(path, file, lines, quoted, sample)
         except OSError as error:
             raise InvalidSubmission(f"{path.name} cannot be read: {error.strerror}") from None
 
@@ -107,7 +109,8 @@ def _scan(path: Path, file: FileIO, limit: int) -> tuple[int, bool]:
         done += len(chunk)
         if done > limit:
             raise InvalidSubmission(f"{path.name} grew beyond the {limit:,} bytes that are allowed while it was read")
-    _line(path, number, line)
+    if _is_wide(line):
+        raise _wide(path, number)
     try:
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
@@ -149,20 +152,24 @@ def _lines(path: Path, number: int, line: bytearray, chunk: bytes) -> tuple[int,
             end = ends.find(b"\n", start)
         if end < 0:
             break
-        first = ends.find(b"\n", start)
-        _line(path, number, line + chunk[start:first])
-        number += 1 + ends.count(b"\n", first + 1, end + 1)
+        if _is_wide(line + chunk[start : ends.find(b"\n", start)]):
+            raise _wide(path, number + ends.count(b"\n", 0, start))
         line, start = bytearray(), end + 1
     line += chunk[start:]
+    number += count(ends, b"\n")
     if len(line) > LONGEST_LINE:
         raise InvalidSubmission(f"line {number:,} of {path.name} has more than {LONGEST_LINE:,} bytes")
     return number, line
 
 
-def _line(path: Path, number: int, line: bytearray) -> None:
-    """Refuses a line with too many cells; commas within quotes do not count."""
+def _wide(path: Path, number: int) -> InvalidSubmission:
+    return InvalidSubmission(f"line {number:,} of {path.name} has more than {MOST_COLUMNS:,} cells")
+
+
+def _is_wide(line: bytearray) -> bool:
+    """Has a line too many cells? Commas within quotes do not count."""
     if line.count(b",") < MOST_COLUMNS:
-        return
+        return False
     line = line.replace(b'""', b"")  # doubled quotes in a quoted cell, or an empty cell
     cells, at = 1, 0
     while at < len(line):
@@ -171,14 +178,15 @@ def _line(path: Path, number: int, line: bytearray) -> None:
             at = len(line) if closing < 0 else closing + 1
         comma = line.find(b",", at)
         if comma < 0:
-            return
+            return False
         cells, at = cells + 1, comma + 1
         if cells > MOST_COLUMNS:
-            raise InvalidSubmission(f"line {number:,} of {path.name} has more than {MOST_COLUMNS:,} cells")
+            return True
+    return False
 
 
-def _refuse_huge_table(path: Path, file: FileIO, lines: int, sample: Path | None) -> None:
-    """Refuses a table of too many columns or cells. ``lines``: in the file; rows have one or more each."""
+def _refuse_huge_table(path: Path, file: FileIO, lines: int, quoted: bool, sample: Path | None) -> None:
+    """Refuses a table of too many columns or cells. ``lines``: in the file; rows have one, ``quoted`` more."""
     with _records(path, file) as records:
         start = list(islice(records, 2))  # the header, and a first row that may be wider
         columns = max(map(len, start), default=0)
@@ -187,6 +195,8 @@ def _refuse_huge_table(path: Path, file: FileIO, lines: int, sample: Path | None
         if lines * columns <= MOST_CELLS:
             return
         allowed = MOST_CELLS if sample is None else max(MOST_CELLS, _SAMPLES * _cells(sample))
+        if not quoted and lines * columns <= allowed:
+            return
         for rows, _ in enumerate(chain(start, records)):
             if rows * columns > allowed:
                 raise InvalidSubmission(
@@ -199,7 +209,8 @@ def _cells(table: Path) -> int:
     """The number of cells of a table."""
     with table.open("rb", buffering=0) as file, _records(table, file) as records:
         header = next(records, [])
-        return len(header) * sum(1 for _ in records)
+        rows = Table(table).heavy_rows()
+        return len(header) * (sum(1 for _ in records) if rows is None else rows)
 
 
 @contextmanager

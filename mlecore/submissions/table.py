@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Collection
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore import validation
 from mlecore.errors import InvalidSubmission, UsageError
-from mlecore.tables import frames
-from mlecore.tables.options import Options
+from mlecore.submissions import large
+from mlecore.tables.blocks import BLANK, adjacent, count
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -27,13 +28,33 @@ class Table:
 
     def __init__(self, path: Path | str) -> None:
         self.path = validation.path(path, "a table")
+        self._frame: DataFrame | None = None
 
-    def frame(self) -> DataFrame:
+    def frame(self, *, beside: Series | None = None) -> DataFrame:
         """Exactly pandas 2's ``read_csv(path, float_precision="round_trip")``: chunk-wise typing, implicit index.
 
         An empty file has no columns; any other failure to parse is InvalidSubmission. Read once; do not write to it.
+        ``beside``: a column of the answers, with whose texts equal ones may be shared.
         """
+        if self._frame is None:
+            frame = large.read(self.path, ragged=True, beside=beside)
+            self._frame = self._read() if frame is None else frame
         return self._frame
+
+    def columns(
+        self, names: Collection[str] = (), *, verbatim: Collection[str] = (), beside: Series | None = None
+    ) -> DataFrame:
+        """``frame()``; of a large file perhaps without columns other than these (none named: with all).
+
+        The cells of ``verbatim`` are as they are written.
+        """
+        if self._frame is None and (verbatim or (names and set(names) < set(large.header(self.path)))):
+            some = large.read(self.path, names, verbatim=verbatim, ragged=True, beside=beside)
+            if some is not None:
+                return some
+        frame = self.frame(beside=beside)
+        texts = {name: self.column_text(name).array for name in verbatim if name in frame.columns}
+        return frame.assign(**texts) if texts else frame
 
     def text(self) -> DataFrame:
         """Every cell as it is written; none is missing."""
@@ -41,16 +62,16 @@ class Table:
 
     def column_text(self, name: str) -> Series:
         """One column's cells as they are written, without the memory and time that the others take."""
-        if "_text" in self.__dict__ or not self._plain_rows:
-            return self._text[name]
-        return self._read(dtype=str, keep_default_na=False, usecols=[name])[name]
-
-    @property
-    def _plain_rows(self) -> bool:
-        """True if no row has more cells than the header. Else pandas takes the first cells as names of the rows."""
         import pandas as pd
 
-        return isinstance(self._frame.index, pd.RangeIndex)
+        if "_text" not in self.__dict__:
+            some = large.read(self.path, [name], verbatim=[name], ragged=True)
+            if some is not None:
+                return some[name]
+            # where rows have more cells than the header, the first ones are names of the rows
+            if isinstance(self.frame().index, pd.RangeIndex):
+                return self._read(dtype=str, keep_default_na=False, usecols=[name])[name]
+        return self._text[name]
 
     def heavy_rows(self) -> int | None:
         """The number of rows of a large file, counted without parsing it; None if that takes parsing."""
@@ -61,22 +82,15 @@ class Table:
             file.seek(3 if file.read(3) == codecs.BOM_UTF8 else 0)
             while chunk := file.read(_CHUNK):
                 # A cell in quotation marks may hold line ends; pandas' parser sometimes makes many rows of a lone \r.
-                if b'"' in chunk or _LONE.search(chunk):
+                if b'"' in chunk or (b"\r" in chunk and _LONE.search(chunk)):
                     return None
-                text = chunk.translate(_LINES, b" \t")
+                blank = chunk[0] in BLANK or b"\r" in chunk or len(adjacent(chunk, b"\n", BLANK))
+                text = chunk.translate(_LINES, b" \t") if blank else chunk
                 if text:
-                    lines += len(text.split()) - (inside and text[:1] != b"\n")
+                    found = len(text.split()) if blank else count(text, b"\n") + (text[-1:] != b"\n")
+                    lines += found - (inside and text[:1] != b"\n")
                     inside = text[-1:] != b"\n"
         return lines - 1 if lines else None
-
-    @cached_property
-    def _frame(self) -> DataFrame:
-        if self.path.is_file() and self.path.stat().st_size >= frames.WORTHWHILE:
-            with self.path.open("rb") as file:
-                frame = frames.read(file, Options())
-            if frame is not None:
-                return frame
-        return self._read()
 
     @cached_property
     def _text(self) -> DataFrame:

@@ -122,22 +122,38 @@ def texts(frame: DataFrame, column: str, *, missing: str | None = None, choices:
     blanks among them or not. One without any value is all missing.
     """
     import numpy as np
+    from pandas.api.types import infer_dtype
 
     series = frame[column]
     gaps = series.isna().to_numpy()
     expected = "text in every row" if missing is None else "text"
     if missing is None:
         refuse(frame, column, expected, gaps)
-    if series.dtype == object:
-        text = np.fromiter((isinstance(value, str) for value in series), bool, len(series))
-    else:
+    if series.dtype != object:
         text = np.zeros(len(series), dtype=bool)
+    elif infer_dtype(series) == "string":  # but for gaps
+        text = ~gaps
+    else:
+        text = np.fromiter((isinstance(value, str) for value in series), bool, len(series))
     refuse(frame, column, f"{expected}, and is read as numbers or as true and false", ~text & ~gaps)
     if choices:
         known = series.isin(choices).to_numpy()
         some = ", ".join(choices[:_LISTED]) + (", ..." if len(choices) > _LISTED else "")
         refuse(frame, column, f"one of {len(choices)} texts ({some})", ~known & ~gaps)
-    return [missing or "" if gap else value for value, gap in zip(series.tolist(), gaps.tolist(), strict=True)]
+    cells = np.array(series, dtype=object)
+    cells[gaps] = missing or ""
+    return list(cells.tolist())
+
+
+def printed(cells: Series) -> list[str]:
+    """Cells as pandas prints them, a missing one as ``nan``: its ``astype(str)``, where it is fast."""
+    from pandas.api.types import infer_dtype
+
+    if cells.dtype.kind in "iu":
+        return list(map(str, cells.tolist()))
+    if cells.dtype == object and infer_dtype(cells, skipna=False) == "string":
+        return list(cells.tolist())
+    return list(cells.astype(str).tolist())
 
 
 def rows_sum_to_one(frame: DataFrame, columns: Sequence[str], tolerance: float) -> None:

@@ -43,14 +43,14 @@ def to_pandas(table: pl.DataFrame) -> DataFrame:
     for dtype, neighbours in groupby(types, key=types.__getitem__):
         names = list(neighbours)
         if dtype == pl.String:
-            parts += [pd.Series(_texts(table[name]), name=name).to_frame() for name in names]
+            parts += [pd.Series(texts(table[name]), name=name).to_frame() for name in names]
         else:
             numbers = table.select(pl.col(names).cast(dtype)).to_numpy(order="c", writable=True)
             parts.append(pd.DataFrame(numbers, columns=names, copy=False))
     return pd.concat(parts, axis=1, copy=False)
 
 
-def _texts(column: pl.Series) -> NDArray[np.object_]:
+def texts(column: pl.Series) -> NDArray[np.object_]:
     """As pandas holds them; equal texts are kept once where they seem to be many."""
     import numpy as np
     import polars as pl
@@ -63,9 +63,9 @@ def _texts(column: pl.Series) -> NDArray[np.object_]:
         return cells
     distinct = column.drop_nulls().unique()
     codes = column.cast(pl.Enum(distinct)).to_physical().fill_null(len(distinct)).to_numpy()
-    texts = np.empty(len(distinct) + 1, dtype=object)
-    texts[:-1], texts[-1] = distinct.to_numpy(), np.nan
-    return np.asarray(texts[codes])
+    cells = np.empty(len(distinct) + 1, dtype=object)
+    cells[:-1], cells[-1] = distinct.to_numpy(), np.nan
+    return np.asarray(cells[codes])
 
 
 def to_polars(frame: DataFrame, *, mixed: bool = True) -> pl.DataFrame | None:

@@ -21,6 +21,7 @@ class Options:
     usecols: Sequence[str] | None = None
     dtype: Mapping[str, Any] | type[str] | None = None
     na_filter: bool = True
+    ragged: bool = False  # may a row have too many cells? Of some columns alone, polars would not tell
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Options | None:

@@ -65,6 +65,14 @@ def test_map_at_k():
     assert map_at_k(["a", "a"], [" a", "a\tb"], k=2, single=True) == 0.25
 
 
+def test_case_does_not_count_in_any_alphabet():
+    texts = ["A b", "", "ÄÖ\0", "ΣΑΣ ΑΣ", "İ", "a\0B"]
+    for some in (texts, ["A b", "", "c D"], ["a\0B", "A b"], []):
+        assert word_jaccard(some, [text.lower() for text in some]) == pytest.approx(
+            [1.0 if text.split() else math.nan for text in some], nan_ok=True
+        )
+
+
 def test_words_are_sets():
     assert word_jaccard(["One  two two"], ["ONE\tthree"]) == [1 / 3]
     assert word_jaccard(["one, two"], ["one two"]) == [1 / 3]

@@ -245,8 +245,8 @@ def test_a_damaged_sample_is_not_the_submissions_fault(check):
 
 def test_another_number_of_rows_is_reported_before_a_large_file_is_parsed(check, tmp_path, monkeypatch):
     monkeypatch.setattr("mlecore.submissions.table.HEAVY", 10)
-    frames = []
-    monkeypatch.setattr(Table, "frame", lambda self: frames.append(self.path.name) or self._frame)
+    frames, frame = [], Table.frame
+    monkeypatch.setattr(Table, "frame", lambda self, **options: frames.append(self.path.name) or frame(self, **options))
     with pytest.raises(InvalidSubmission, match="the submission has 4 rows; expected 3"):
         check("id,p\n" + "a,1\n" * 4, form())
     assert frames == ["sample.csv"]

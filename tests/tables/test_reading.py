@@ -21,7 +21,7 @@ ROWS = "".join(f"{row + 1000},{row % 2},{-row * 10**9},{row / 7!r}\n" for row in
 @pytest.fixture(autouse=True)
 def always_fast(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frames, "WORTHWHILE", 0)
-    monkeypatch.setattr(parsing, "_SAMPLE", 1000)
+    monkeypatch.setattr(parsing, "_SAMPLES", (300, 1000))
     monkeypatch.setattr(reading, "_AT_ONCE", 3000)
 
 
@@ -225,3 +225,13 @@ def test_records_larger_than_a_block(tmp_path: Path) -> None:
         with path.open("rb") as stream:
             table = frames.read(stream, Options())
         pd.testing.assert_frame_equal(table, pd.read_csv(path))
+
+
+@pytest.mark.parametrize("blanks", ["", " ", "\t", " " * 8, " " * 30])
+@pytest.mark.parametrize("marks", ["", '"'])
+def test_blanks_among_numbers_are_text(tmp_path: Path, blanks: str, marks: str) -> None:
+    cell = f"{marks}{blanks}{marks}"
+    rows = ["a,b,c", *["1.5,2,x y"] * 50, f"1.5,{cell},x", "1.5,,x", ""]
+    got, expected = written(tmp_path, "\n".join(rows))
+    assert got == expected
+    assert fast(tmp_path / "table.csv") == (not blanks)

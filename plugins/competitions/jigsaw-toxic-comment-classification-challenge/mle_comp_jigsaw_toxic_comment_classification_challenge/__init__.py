@@ -42,10 +42,12 @@ def write(raw: Path, public: Path, private: Path, **options: Any) -> None:
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
     truth, predictions = format.read(submission, private / "test.csv", CLASSES)
-    truth = truth[truth[CLASSES].sum(axis=1) >= 0]  # -1 throughout: not scored
+    scored = (sum(truth[name].fillna(0) for name in CLASSES) >= 0).to_numpy()  # -1 throughout: not
+    same = (predictions["id"].to_numpy() == truth["id"].to_numpy()).all() and truth["id"].is_unique
+    predictions = predictions[scored if same else predictions["id"].isin(truth["id"][scored])]
+    truth = truth[scored]
     if not truth[CLASSES].isin([0, 1]).all(axis=None):
         raise InvalidSubmission("the answers hold a row that is scored in some classes only: every submission fails")
-    predictions = predictions[predictions["id"].isin(truth["id"])]
     if len(predictions) != len(truth):
         raise InvalidSubmission(f"ids are repeated: {len(predictions):,} rows are scored, expected {len(truth):,}")
     # by place, not by name, as published

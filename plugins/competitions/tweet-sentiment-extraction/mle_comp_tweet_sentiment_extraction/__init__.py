@@ -39,5 +39,9 @@ def grade(submission: Table, private: Path, format: Format) -> float:
 
 
 def _texts(cells: Series) -> list[str]:
+    from pandas.api.types import infer_dtype
+
     """As Python prints them; empty if missing."""
+    if infer_dtype(cells, skipna=False) == "string":
+        return list(cells.tolist())
     return ["" if gap else str(cell) for cell, gap in zip(cells.tolist(), cells.isna().tolist(), strict=True)]

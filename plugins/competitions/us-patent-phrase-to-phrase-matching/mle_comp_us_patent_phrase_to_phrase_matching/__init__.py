@@ -42,7 +42,7 @@ def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
 
 def _no_gaps_among_truths(submission: Table) -> None:
     """True and False count as 1 and 0, unless a cell is missing: then pandas reads objects."""
-    if (scores := submission.frame()["score"]).dtype == object:
+    if (scores := submission.columns(["score"])["score"]).dtype == object:
         gaps = int(scores.isna().sum())
         raise InvalidSubmission(f"column 'score' holds True and False, and {gaps} missing cells: write numbers")
 
