@@ -55,9 +55,9 @@ def decode_records(
 
     texts = list(cells)
     none = _decode("", record, single)
-    empty = [place for place, cell in enumerate(texts) if not cell]
-    parts: list[tuple[Sequence[int], NDArray[np.intp], Records]] = [(empty, np.zeros(len(empty), dtype=int), none)]
     sizes = np.fromiter(map(len, texts), np.int64, len(texts))
+    empty = np.flatnonzero(sizes == 0).tolist()
+    parts: list[tuple[Sequence[int], NDArray[np.intp], Records]] = [(empty, np.zeros(len(empty), dtype=int), none)]
     odd = np.flatnonzero(sizes > _SHORT).tolist()  # places of those that are decoded one by one
     waiting = list(batches(np.where(sizes > _SHORT, 0, sizes), _TOGETHER))
     while waiting:

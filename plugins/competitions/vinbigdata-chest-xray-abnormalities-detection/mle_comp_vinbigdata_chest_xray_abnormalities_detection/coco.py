@@ -32,35 +32,35 @@ def mean_average_precision(answers: DataFrame, predictions: DataFrame) -> float:
     ``answers``: a row a box (image_id, class_id and the corners). ``predictions``: a row an image, perhaps repeated,
     with the records (class, confidence, corners) of PredictionString.
     """
-    images = {image: code for code, image in enumerate(answers["image_id"].unique())}
-    classes = {kind: code for code, kind in enumerate(sorted(answers["class_id"].unique().tolist()))}
-    image = answers["image_id"].map(images).to_numpy()
+    import pandas as pd
+
+    codes, names = pd.factorize(np.concatenate([answers["image_id"], predictions["image_id"]]))
+    image, images = codes[: len(answers)], len(names)
+    classes, kind = np.unique(answers["class_id"].to_numpy(), return_inverse=True)
     truths = np.argsort(image, kind="stable")  # in the order of their numbers
-    truth_image, truth_class = image[truths], answers["class_id"].map(classes).to_numpy()[truths]
+    truth_class, truth_group = kind[truths], (kind * images + image)[truths]
     truth_box = answers[["x_min", "y_min", "x_max", "y_max"]].to_numpy(dtype=np.float64)[truths]
     truth_ignored = _outside(truth_box)
 
     rows, found = flatten(predictions["PredictionString"].array)
     kinds, confidence, *corners = found.words
-    of_image = predictions["image_id"].map(images).to_numpy(dtype=np.intp)[rows]
-    of_class = np.array([classes.get(kind, -1) for kind in kinds.tolist()], dtype=np.intp)
+    of_class = np.searchsorted(classes, kinds).clip(max=len(classes) - 1)
+    of_group = of_class * images + codes[len(answers) :][rows]
     falling = -confidence
     box = np.column_stack(corners)
 
-    number = np.lexsort((falling, of_image, of_class))  # stable, NaN last
-    number = number[of_class[number] >= 0]
-    group = of_class[number] * len(images) + of_image[number]
-    number = number[rank(group) < MOST]
-    group = of_class[number] * len(images) + of_image[number]
-    truth_group = truth_class * len(images) + truth_image
+    number = np.lexsort((falling, of_group))  # stable, NaN last
+    number = number[(classes[of_class] == kinds)[number]]
+    number = number[rank(of_group[number]) < MOST]
+    group = of_group[number]
     matched, ignored = _match(number, group, box, truth_group, truth_box, truth_ignored)
     ignored |= ~matched & _outside(box[number])
 
     precisions = []
-    for kind in range(len(classes)):
-        expected = int((~truth_ignored[truth_class == kind]).sum())
+    for code in range(len(classes)):
+        expected = int((~truth_ignored[truth_class == code]).sum())
         if expected:
-            mine = slice(*np.searchsorted(group, [kind * len(images), (kind + 1) * len(images)]))
+            mine = slice(*np.searchsorted(group, [code * images, (code + 1) * images]))
             order = np.argsort(falling[number[mine]], kind="stable")
             kept = order[~ignored[mine][order]]
             precisions.append(average_precision(matched[mine][kept], expected))
