@@ -108,16 +108,15 @@ def _decode_together(cells: Sequence[str], record: Sequence[Word]) -> tuple[NDAr
     if (here == "").any():
         return None
     columns = [_READ_TOGETHER[kind](here.gather_every(len(record), place)) for place, kind in enumerate(record)]
-    if any(column is None for column in columns):
-        return None
-    return counts // len(record), Records(columns)
+    known = [column for column in columns if column is not None]
+    return (counts // len(record), Records(known)) if len(known) == len(record) else None
 
 
 def _texts_together(cells: pl.Series) -> NDArray[Any]:
     import polars as pl
 
     names = cells.unique()
-    return names.to_numpy().astype(object)[cells.cast(pl.Enum(names)).to_physical().to_numpy()]
+    return np.asarray(names.to_numpy()[cells.cast(pl.Enum(names)).to_physical().to_numpy()], dtype=object)
 
 
 def _numbers_together(cells: pl.Series) -> NDArray[Any] | None:

@@ -77,8 +77,8 @@ def _match(
 ) -> tuple[Flags, Flags]:
     """Which detections hit a truth of their group (a class in an image), and which are ignored.
 
-    ``numbers`` of detections go by group and by falling confidence, with their ``groups`` beside them. A detection takes
-    the free truth of the largest overlap, the last at a tie, one that is ignored only if there is no other.
+    ``numbers`` of detections go by group and by falling confidence, with their ``groups`` beside them. A detection
+    takes the free truth of the largest overlap, the last at a tie, one that is ignored only if there is no other.
 
     All groups go at once: first the best detection of each looks at the first truth of its group, at the second one and
     so on, then the second detection of each group, and so on.
