@@ -103,7 +103,7 @@ def _limits(pixels: Sequence[int | None]) -> NDArray[np.int64]:
     """The pixels of each picture; ``_FAR`` if it is unknown, and less if not."""
     sizes = np.array(pixels)
     if sizes.dtype.kind == "i":
-        return np.minimum(sizes, _FAR - 1)
+        return np.asarray(np.minimum(sizes, _FAR - 1))
     return np.array([_FAR if size is None else min(int(size), _FAR - 1) for size in pixels], dtype=np.int64)
 
 
