@@ -32,7 +32,7 @@ class Volumes:
     """
 
     shapes: Integers
-    places: Integers
+    places: Integers  # ascending
     runs: Integers
 
     def counts(self) -> Integers:
@@ -42,8 +42,9 @@ class Volumes:
 
     def voxels(self, some: Integers) -> Integers:
         """(4 x voxels) place in ``some`` of the volume, slice, column and row, ascending; ``some`` volumes ascend."""
-        chosen = np.isin(self.places[:, 0], some)
-        (volume, layer), (begin, end) = self.places[chosen].T, self.runs[chosen].T
+        about = slice(*np.searchsorted(self.places[:, 0], [some[0], some[-1] + 1]))
+        chosen = np.isin(self.places[about, 0], some)
+        (volume, layer), (begin, end) = self.places[about][chosen].T, self.runs[about][chosen].T
         lengths = end - begin
         pixels = np.arange(lengths.sum()) + np.repeat(end - np.cumsum(lengths), lengths)
         column, row = np.divmod(pixels, np.repeat(self.shapes[volume, 2], lengths))
@@ -69,11 +70,11 @@ def volumes(ids: Sequence[str], masks: Lists, sizes: Sequence[Size]) -> Volumes:
 
     order = sorted(range(len(ids)), key=ids.__getitem__)
     slices = list(dict.fromkeys(ids[row] for row in order))
-    number = {id: place for place, id in enumerate(slices)}
     day, days = pd.factorize(np.array([id.partition("_slice_")[0] for id in slices], dtype=object))
-    counts = np.bincount(day, minlength=len(days))
-    layer, by_day = np.empty_like(day), np.argsort(day, kind="stable")
-    layer[by_day] = np.arange(len(day)) - np.repeat(np.cumsum(counts) - counts, counts)
+    by_day, counts = np.argsort(day, kind="stable"), np.bincount(day, minlength=len(days))
+    number = {slices[place]: number for number, place in enumerate(by_day.tolist())}
+    day = day[by_day]
+    layer = np.arange(len(day)) - np.repeat(np.cumsum(counts) - counts, counts)
     slice_of = np.fromiter((number[ids[row]] for row in order), np.intp, len(order))
     day_of = day[slice_of]
     found = np.array(sizes[: len(ids)], dtype=np.int64).reshape(-1, 2)[order]
