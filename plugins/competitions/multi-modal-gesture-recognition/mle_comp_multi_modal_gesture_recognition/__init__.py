@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from random import Random
 from typing import TYPE_CHECKING
@@ -52,32 +52,37 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     """The sum of the videos' Levenshtein distances, over the number of true gestures."""
     truth, predictions = format.read(submission, private / "test.csv")
     empty = truth["Sequence"].isna()
-    letters = _Letters(truth["Sequence"][~empty])
+    letters = _Letters()
+    true = _gestures(truth[~empty], letters)
+    letters.complete = True
     guessed = _gestures(predictions, letters)
     if empty.any():
         raise GradingError("the answers hold an empty sequence", fix="Prepare the competition again.")
-    true = _gestures(truth, letters)
     return int(edit_distances(true, guessed).sum()) / sum(map(len, true))
 
 
 @hookimpl
 def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
     warnings = generic_check(format, submission, sample)
-    _gestures(submission.frame(), _Letters([]))
+    _gestures(submission.frame(), _Letters(complete=True))
     return warnings
 
 
 class _Letters(dict[str, str]):
-    """A character for each word that Python's ``int`` takes: that of its number, or ``OTHER`` if no sequence has it."""
+    """A character for each word that Python's ``int`` takes: that of its number, or ``OTHER`` for those that come once
+    the letters are ``complete``."""
 
     OTHER = "\0"  # such numbers need not differ from each other, since none is right
 
-    def __init__(self, sequences: Iterable[object]) -> None:
-        numbers = {int(word) for word in {word for cell in sequences for word in words(str(cell))}}
-        self._of = {number: chr(code) for code, number in enumerate(numbers, 1)}
+    def __init__(self, *, complete: bool = False) -> None:
+        self._of: dict[int, str] = {}
+        self.complete = complete
 
     def __missing__(self, word: str) -> str:
-        self[word] = letter = self._of.get(int(word), self.OTHER)
+        number = int(word)
+        if number not in self._of and not self.complete:
+            self._of[number] = chr(len(self._of) + 1)
+        self[word] = letter = self._of.get(number, self.OTHER)
         return letter
 
 
