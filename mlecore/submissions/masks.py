@@ -28,7 +28,7 @@ Masks: TypeAlias = "Lists | Sequence[Runs]"
 _PLAIN = re.compile(r"[0-9]{1,18}+(?: [0-9]{1,18}+)*+")  # what numpy reads, as int would, and at once
 _PAIRS = re.compile(r"(?:[0-9]{1,18}+ [0-9]{1,18}+(?: [0-9]{1,18}+ [0-9]{1,18}+)*+)?")
 _NONE = np.empty((0, 2), dtype=np.int32)
-_SHORT, _TOGETHER = 1 << 16, 1 << 20  # characters of a mask, and of all that are decoded at once
+_SHORT, _TOGETHER = 1 << 16, 1 << 18  # characters of a mask, and of all that are decoded at once
 _MOST = 2**63 - 1
 _FAR = 2**62  # more than any picture has; keeps sums within 64 bits
 _LONGEST = 18  # digits of numbers that are certainly within 64 bits
