@@ -99,10 +99,12 @@ def _decode_together(cells: Sequence[str], record: Sequence[Word]) -> tuple[NDAr
     """
     import polars as pl
 
-    texts = pl.Series(cells, dtype=pl.String)
-    split = texts.str.split(" ")
+    joined = "".join(cells)
+    if not (joined.isascii() and joined.isprintable()):
+        return None
+    split = pl.Series(cells, dtype=pl.String).str.split(" ")
     counts = split.list.len().to_numpy().astype(np.intp)
-    if (counts % len(record)).any() or texts.str.contains("[^ -~]").any():
+    if (counts % len(record)).any():
         return None
     here = split.explode()
     if (here == "").any():

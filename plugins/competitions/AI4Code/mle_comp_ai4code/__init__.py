@@ -96,10 +96,10 @@ def _ranks_together(right: Sequence[str], said: Sequence[str]) -> tuple[Integers
     import numpy as np
     import polars as pl
 
-    sides = [pl.Series(cells, dtype=pl.String) for cells in (right, said)]
-    if any(cells.str.contains("[^ -~]").any() for cells in sides):
+    joined = "".join([*right, *said])
+    if not (joined.isascii() and joined.isprintable()):
         return None
-    split = [cells.str.split(" ") for cells in sides]
+    split = [pl.Series(cells, dtype=pl.String).str.split(" ") for cells in (right, said)]
     counts, others = (cells.list.len().to_numpy().astype(np.int64) for cells in split)
     names = pl.concat([cells.explode() for cells in split])
     if (counts != others).any() or (names == "").any():
