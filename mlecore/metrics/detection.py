@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mlecore.metrics.pairs import pairs
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-_AT_ONCE = 100_000  # boxes in memory beside each truth
 
 
 def right_boxes(
@@ -31,25 +30,16 @@ def right_boxes(
     order = np.argsort(-confidence, kind="stable")
     rows, corners = rows[order], corners[order]
     best = np.full(len(rows), -1)  # the truth that each box is enough of
-    pictures = np.intersect1d(rows, truth_rows)
-    for mine, theirs in zip(_places(rows, pictures), _places(truth_rows, pictures), strict=True):
-        for start in range(0, len(mine), _AT_ONCE):
-            some = mine[start : start + _AT_ONCE]
-            overlaps = _overlaps(corners[some], truth_corners[theirs])
-            found = overlaps.argmax(axis=1)
-            enough = overlaps[np.arange(len(some)), found] > iou
-            best[some[enough]] = theirs[found[enough]]
+    for i, j in pairs(rows, truth_rows):
+        overlaps = _overlaps(corners[i], truth_corners[j])
+        most = np.lexsort((-overlaps, i))  # of each box the largest first, as given where it ties
+        most = most[np.r_[True, i[most][1:] != i[most][:-1]]] if len(most) else most
+        enough = most[overlaps[most] > iou]
+        best[i[enough]] = j[enough]
     right = np.zeros(len(rows), dtype=bool)
     candidates = np.flatnonzero(best >= 0)
     right[candidates[np.unique(best[candidates], return_index=True)[1]]] = True
     return right
-
-
-def _places(rows: NDArray[np.intp], pictures: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:
-    """Of each picture the places in ``rows``, ascending; one sort for all of them."""
-    order = np.argsort(rows, kind="stable")
-    starts, ends = (np.searchsorted(rows, pictures, side=side, sorter=order) for side in ("left", "right"))
-    return (order[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True))
 
 
 def average_precision(right: NDArray[np.bool_], truths: int) -> float:
@@ -62,12 +52,11 @@ def average_precision(right: NDArray[np.bool_], truths: int) -> float:
     return float(highest[right].sum() / truths)
 
 
-def _overlaps(boxes: NDArray[np.float64], truths: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Intersection over union (boxes x truths); 0 for a box without an area, or with its corners exchanged."""
-    one, other = boxes[:, None], truths[None]
-    sides, others = (np.maximum(corners[..., 2:] - corners[..., :2], 0) for corners in (one, other))
+def _overlaps(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Intersection over union of pairs; 0 for a box without an area, or with its corners exchanged."""
+    sides, others = (np.maximum(corners[:, 2:] - corners[:, :2], 0) for corners in (one, other))
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        shared = np.minimum(one[..., 2:], other[..., 2:]) - np.maximum(one[..., :2], other[..., :2])
+        shared = np.minimum(one[:, 2:], other[:, 2:]) - np.maximum(one[:, :2], other[:, :2])
         both = np.maximum(shared, 0).prod(axis=-1)
         overlap = both / (sides.prod(axis=-1) + others.prod(axis=-1) - both)
     return np.asarray(np.nan_to_num(overlap, nan=0.0))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from mlecore.errors import InvalidSubmission
-from mlecore.submissions.cells import pieces
+from mlecore.submissions.cells import batches, pieces
 from mlecore.submissions.messages import in_file_order, row_name, shown
 
 if TYPE_CHECKING:
@@ -27,7 +27,8 @@ Masks: TypeAlias = "Lists | Sequence[Runs]"
 
 _PLAIN = re.compile(r"[0-9]{1,18}+(?: [0-9]{1,18}+)*+")  # what numpy reads, as int would, and at once
 _PAIRS = re.compile(r"(?:[0-9]{1,18}+ [0-9]{1,18}+(?: [0-9]{1,18}+ [0-9]{1,18}+)*+)?")
-_SHORT, _TOGETHER = 4096, 4096  # characters of a mask, and masks that are decoded at once
+_NONE = np.empty((0, 2), dtype=np.int32)
+_SHORT, _TOGETHER = 1 << 16, 1 << 18  # characters of a mask, and of all that are decoded at once
 _MOST = 2**63 - 1
 _FAR = 2**62  # more than any picture has; keeps sums within 64 bits
 _LONGEST = 18  # digits of numbers that are certainly within 64 bits
@@ -49,26 +50,28 @@ def decode_masks(frame: DataFrame, cells: Iterable[str], sizes: Iterable[int | N
     texts, pixels = list(cells), list(sizes)
     if len(texts) != len(pixels):
         raise ValueError(f"there are {len(texts)} masks and {len(pixels)} sizes")
-    parts: list[tuple[Sequence[int], NDArray[np.intp], Runs]] = []
-    odd: list[int] = []  # places of those that are decoded one by one
-    for start in range(0, len(texts), _TOGETHER):
-        places = range(start, min(start + _TOGETHER, len(texts)))
-        plain = [place for place in places if len(texts[place]) <= _SHORT]
-        found = _decode_together([texts[place] for place in plain], [pixels[place] for place in plain], exact)
+    limits = _limits(pixels)
+    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+    empty = np.flatnonzero(lengths == 0).tolist()
+    parts: list[tuple[Sequence[int], NDArray[np.intp], Runs]] = [(empty, np.zeros(len(empty), dtype=np.intp), _NONE)]
+    odd = np.flatnonzero(lengths > _SHORT).tolist()  # places of those that are decoded one by one
+    for some in batches(np.where(lengths > _SHORT, 0, lengths), _TOGETHER):
+        plain = some
+        found = _decode_together([texts[place] for place in plain], limits[plain], exact)
         if found is None:
-            plain = [place for place in plain if _PAIRS.fullmatch(texts[place])]
-            found = _decode_together([texts[place] for place in plain], [pixels[place] for place in plain], exact)
+            plain = [place for place in some if _PAIRS.fullmatch(texts[place])]
+            found = _decode_together([texts[place] for place in plain], limits[plain], exact)
         if found is not None:
             parts.append((plain, *found))
-        odd += places if found is None else sorted({*places} - {*plain})
-    for place in in_file_order(frame, odd):
+        odd += some if found is None else sorted({*some} - {*plain})
+    for place in in_file_order(frame, sorted(odd)):
         size = pixels[place]
         try:
             runs = _decode(texts[place], None if size is None else int(size), exact)
         except ValueError as error:
             raise InvalidSubmission(f"{row_name(frame, place)}: {error}; found {shown(texts[place])}") from None
         parts.append(([place], np.array([len(runs)]), runs))
-    return lists_of(parts, lambda runs: np.concatenate([np.empty((0, 2), dtype=np.int32), *runs]))
+    return lists_of(parts, lambda runs: np.concatenate([_NONE, *runs]))
 
 
 def _decode(cell: str, size: int | None, exact: bool) -> Runs:
@@ -96,35 +99,48 @@ def _decode(cell: str, size: int | None, exact: bool) -> Runs:
     return np.column_stack([begin, end])
 
 
+def _limits(pixels: Sequence[int | None]) -> NDArray[np.int64]:
+    """The pixels of each picture; ``_FAR`` if it is unknown, and less if not."""
+    sizes = np.array(pixels)
+    if sizes.dtype.kind == "i":
+        return np.asarray(np.minimum(sizes, _FAR - 1))
+    return np.array([_FAR if size is None else min(int(size), _FAR - 1) for size in pixels], dtype=np.int64)
+
+
 def _decode_together(
-    cells: Sequence[str], sizes: Sequence[int | None], exact: bool
+    cells: Sequence[str], limits: NDArray[np.int64], exact: bool
 ) -> tuple[NDArray[np.intp], Runs] | None:
-    """How many runs each has, and all of them, in a ninth of the time; None if a cell has an odd count of numbers,
-    anything but digits and single blanks, or is wrong: ``_decode`` says which."""
-    some = np.array([place for place, cell in enumerate(cells) if cell], dtype=np.intp)
-    text = "".join([f"{cell}\n" for cell in cells if cell]).encode(errors="replace")
+    """How many runs each has, and all of them; None if a cell has an odd count of numbers, anything but digits and
+    single blanks, or is wrong: ``_decode`` says which.
+
+    The numbers of all cells lie one behind the other, and numpy reads them at once.
+    """
+    if not cells:
+        return None
+    text = "\n".join(cells).encode(errors="replace")
     if text.translate(None, b"0123456789 \n"):
         return None
-    characters = np.frombuffer(text, dtype=np.uint8)
+    characters = np.frombuffer(text + b"\n", dtype=np.uint8)
     ends = np.flatnonzero(characters < ord("0"))  # of numbers
     lengths = np.diff(ends, prepend=-1) - 1
     counts = np.diff(np.flatnonzero(characters[ends] == ord("\n")), prepend=-1)  # of numbers of each cell
-    if len(counts) != len(some) or (counts % 2).any() or not ((lengths > 0) & (lengths <= _LONGEST)).all():
+    if len(counts) != len(cells) or (counts % 2).any() or not ((lengths > 0) & (lengths <= _LONGEST)).all():
         return None
     numbers = np.fromstring(text, dtype=np.int64, sep=" ")
-    limits = np.array([_FAR if size is None else min(int(size), _FAR - 1) for size in sizes], dtype=np.int64)
-    row = np.repeat(some, counts // 2)
+    row = np.repeat(np.arange(len(cells)), counts // 2)
     limit = limits[row]
-    begin, end = numbers[::2] - 1, numbers[::2] - 1 + numbers[1::2]
+    begin = numbers[::2] - 1
+    end = begin + numbers[1::2]
     within = row[1:] == row[:-1]  # a run and the one after it are of one mask
     inside = begin < limit
     wrong = (numbers < 1).any() or (within & (begin[1:] < begin[:-1])).any() or (exact and (end > limit).any())
-    known = limit[1:] < _FAR
-    if wrong or (within & known & inside[1:] & (begin[1:] < np.minimum(end, limit)[:-1])).any():
+    np.minimum(end, limit, out=end)
+    if wrong or (within & (limit[1:] < _FAR) & inside[1:] & (begin[1:] < end[:-1])).any():
         return None
-    runs = np.column_stack([begin, np.minimum(end, limit)])[inside]
-    small = not len(runs) or int(runs.max()) <= np.iinfo(np.int32).max
-    return np.bincount(row[inside], minlength=len(cells)), runs.astype(np.int32) if small else runs
+    small = int(end.max(initial=0)) <= np.iinfo(np.int32).max
+    runs = np.empty((int(inside.sum()), 2), dtype=np.int32 if small else np.int64)
+    runs[:, 0], runs[:, 1] = begin[inside], end[inside]
+    return np.bincount(row[inside], minlength=len(cells)), runs
 
 
 def _numbers(cell: str) -> NDArray[np.int64]:

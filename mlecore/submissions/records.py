@@ -9,16 +9,18 @@ import numpy as np
 from attrs import frozen
 
 from mlecore.errors import InvalidSubmission
-from mlecore.submissions.cells import Word, pieces, words
+from mlecore.submissions.cells import Word, batches, pieces, words
 from mlecore.submissions.messages import in_file_order, row_name, shown
 
 if TYPE_CHECKING:
+    import polars as pl
     from numpy.typing import NDArray
     from pandas import DataFrame
 
     from mlecore.submissions.lists import Lists
 
-_SHORT, _TOGETHER = 4096, 4096  # characters of a cell, and cells that are decoded at once
+_SHORT, _TOGETHER = 1 << 16, 1 << 20  # characters of a cell, and of all that are decoded at once
+_FEW = 1024  # cells that are decoded one by one if one of them must be
 
 
 @frozen(eq=False)
@@ -53,17 +55,21 @@ def decode_records(
 
     texts = list(cells)
     none = _decode("", record, single)
-    empty = [place for place, cell in enumerate(texts) if not cell]
+    sizes = np.fromiter(map(len, texts), np.int64, len(texts))
+    empty = np.flatnonzero(sizes == 0).tolist()
     parts: list[tuple[Sequence[int], NDArray[np.intp], Records]] = [(empty, np.zeros(len(empty), dtype=int), none)]
-    odd: list[int] = []  # places of those that are decoded one by one
-    for start in range(0, len(texts), _TOGETHER):
-        places = range(start, min(start + _TOGETHER, len(texts)))
-        plain = [place for place in places if 0 < len(texts[place]) <= _SHORT]
-        found = _decode_together([texts[place] for place in plain], record)
+    odd = np.flatnonzero(sizes > _SHORT).tolist()  # places of those that are decoded one by one
+    waiting = list(batches(np.where(sizes > _SHORT, 0, sizes), _TOGETHER))
+    while waiting:
+        some = waiting.pop()
+        found = _decode_together([texts[place] for place in some], record)
         if found is not None:
-            parts.append((plain, *found))
-        odd += [place for place in places if texts[place] and (found is None or len(texts[place]) > _SHORT)]
-    for place in in_file_order(frame, odd):
+            parts.append((some, *found))
+        elif len(some) > _FEW:
+            waiting += some[: len(some) // 2], some[len(some) // 2 :]
+        else:
+            odd += some
+    for place in in_file_order(frame, sorted(odd)):
         cell = texts[place]
         try:
             if not cell.strip() and not blank:
@@ -87,20 +93,52 @@ def _joined(parts: Sequence[Records]) -> Records:
 
 def _decode_together(cells: Sequence[str], record: Sequence[Word]) -> tuple[NDArray[np.intp], Records] | None:
     """How many records each has, and all of them, if all cells have single blanks between whole records. None if one
-    has not, or is wrong: ``_decode`` says which."""
-    joined = " ".join(cells)
-    here = joined.split(" ")
-    if not cells or here != joined.split():
+    has not, has anything but printable ASCII, or is wrong: ``_decode`` says which.
+
+    The words of all cells lie one behind the other, and polars reads every ``len(record)``-th as one kind.
+    """
+    import polars as pl
+
+    joined = "".join(cells)
+    if not (joined.isascii() and joined.isprintable()):
         return None
-    counts = np.array([cell.count(" ") + 1 for cell in cells])
+    split = pl.Series(cells, dtype=pl.String).str.split(" ")
+    counts = split.list.len().to_numpy().astype(np.intp)
     if (counts % len(record)).any():
         return None
-    seen: dict[str, str] = {}
-    try:
-        columns = [_READ[kind](here[i :: len(record)], seen) for i, kind in enumerate(record)]
-    except (ValueError, OverflowError):
+    here = split.explode()
+    if (here == "").any():
         return None
-    return counts // len(record), Records(columns)
+    columns = [_READ_TOGETHER[kind](here.gather_every(len(record), place)) for place, kind in enumerate(record)]
+    known = [column for column in columns if column is not None]
+    return (counts // len(record), Records(known)) if len(known) == len(record) else None
+
+
+def _texts_together(cells: pl.Series) -> NDArray[Any]:
+    import polars as pl
+
+    names = cells.unique()
+    return np.asarray(names.to_numpy()[cells.cast(pl.Enum(names)).to_physical().to_numpy()], dtype=object)
+
+
+def _numbers_together(cells: pl.Series) -> NDArray[Any] | None:
+    """None if polars does not take one, who of ASCII takes nothing that ``float`` does not, and rounds alike."""
+    import polars as pl
+
+    values = cells.cast(pl.Float64, strict=False)
+    return None if values.null_count() else values.to_numpy()
+
+
+def _integers_together(cells: pl.Series) -> NDArray[Any] | None:
+    values = _numbers_together(cells)
+    return None if values is None or not np.isfinite(values).all() else np.trunc(values) + 0.0  # no -0.0
+
+
+_READ_TOGETHER: Mapping[Word, Callable[[pl.Series], NDArray[Any] | None]] = {
+    "text": _texts_together,
+    "number": _numbers_together,
+    "integer": _integers_together,
+}
 
 
 def _decode(cell: str, record: Sequence[Word], single: bool) -> Records:

@@ -6,6 +6,7 @@ import random
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 from mlecore.errors import InvalidSubmission
@@ -27,6 +28,8 @@ ODD = [
     "a 1 2.9",
     "a 1_0 2",
     "\u00a0 1 2",
+    "\ud800 1 2",
+    "a\x1c1 2",
 ]
 
 
@@ -54,3 +57,39 @@ def test_cells_decoded_together(odd: list[str], single: bool, monkeypatch: pytes
     monkeypatch.undo()
     monkeypatch.setattr(records, "_TOGETHER", 7)
     assert got == verdict(cells, single)
+    monkeypatch.undo()
+    monkeypatch.setattr(records, "_FEW", 5)
+    assert got == verdict(cells, single)
+
+
+def test_numbers_decoded_together_are_those_of_float() -> None:
+    """Also where their last digit decides, and in every spelling that ``float`` knows."""
+    rng = random.Random(5)
+    digits = [
+        "".join(rng.choices("0123456789.eE+-", [6] * 10 + [4, 1, 1, 1, 2], k=rng.randint(1, 40))) for _ in range(3000)
+    ]
+    known = [
+        "nan",
+        "-NaN",
+        "inf",
+        "+Infinity",
+        ".5",
+        "5.",
+        "1e400",
+        "4.9e-324",
+        "2.4703282292062328e-324",
+        "9007199254740993",
+    ]
+    wrong = ["x", "1_0", "1f", "0x1", ".", "e5", "--1", "infin"]
+    together = records._numbers_together
+    read = 0
+    for word in [*digits, *known, *wrong]:
+        try:
+            expected = repr([float(word)])
+        except ValueError:
+            expected = "None"
+        found = together(pl.Series([word]))
+        assert found is None or repr(found.tolist()) == expected, word
+        read += found is not None
+    assert read > 500
+    assert all(together(pl.Series([word])) is not None for word in known)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
-from mle_comp_ai4code import _inversions
+from mle_comp_ai4code import inversions
 from mlecore_testing import Trial
 
 pytestmark = pytest.mark.slow  # 20,000 notebooks
@@ -26,11 +27,14 @@ def test_too_few_notebooks_are_refused(trial: Trial, tmp_path: Path) -> None:
     trial.refuses_raw(tmp_path, "hold 50 for testing, expected 20,000")
 
 
-@pytest.mark.parametrize(
-    ("ranks", "swaps"), [([], 0), ([0, 1, 2], 0), ([2, 1, 0], 3), ([1, 0, 3, 2], 2), ([3, 0, 1, 2], 3)]
-)
-def test_inversions(ranks: list[int], swaps: int) -> None:
-    assert _inversions(ranks) == swaps
+def test_inversions() -> None:
+    rng = np.random.default_rng(0)
+    for lengths in ([0], [1, 1], [3, 0, 5], rng.integers(0, 70, 50)):
+        lists = [rng.permutation(length) for length in lengths]
+        swaps = sum(int((ranks[i] > ranks[i:]).sum()) for ranks in lists for i in range(len(ranks)))
+        assert inversions(np.array(lengths), np.concatenate(lists).astype(np.int64)) == swaps
+    repeated = [2, 2, 0, 1, 1, 0]
+    assert inversions(np.array([6]), np.array(repeated)) == 4 + 4 + 1 + 1
 
 
 def test_scores(trial: Trial, answers: pd.DataFrame) -> None:

@@ -40,11 +40,8 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
     """Label-weighted label-ranking average precision."""
-    import numpy as np
-
     truth, predictions = format.read(submission, read_answers(private / "test.csv"))
-    true = truth[v1.CLASSES].to_numpy() == 1
-    return float(np.mean(v1.precisions(true, predictions[v1.CLASSES].to_numpy())))
+    return v1.mean_precision(truth, predictions)
 
 
 @hookimpl

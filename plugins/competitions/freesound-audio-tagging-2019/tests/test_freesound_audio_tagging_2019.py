@@ -11,7 +11,11 @@ from mle_comp_freesound_audio_tagging_2019 import CLASSES
 from mlecore_testing import Trial
 
 
-def test_ties_count_against_the_submission(trial: Trial, answers: pd.DataFrame) -> None:
+@pytest.mark.parametrize("together", [7, 1 << 12])
+def test_ties_count_against_the_submission(
+    trial: Trial, answers: pd.DataFrame, together: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mle_comp_freesound_audio_tagging_2019._TOGETHER", together)
     counts = answers[CLASSES].sum(axis=1).to_numpy()
     tied = (counts * counts / 80).sum() / counts.sum()
     assert trial.grade(answers.assign(**dict.fromkeys(CLASSES, 0.5))) == pytest.approx(tied, abs=1e-12)

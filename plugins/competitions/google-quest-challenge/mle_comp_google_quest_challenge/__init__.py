@@ -98,6 +98,10 @@ def _ranks(column: Series) -> NDArray[np.float64]:
         values[:] = [str(value) for value in column]
     else:
         values = column.to_numpy(dtype=np.float64)
-    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
-    last = np.cumsum(counts)
-    return np.asarray((last - (counts - 1) / 2)[places])
+    order = np.argsort(values)
+    ascending = values[order]
+    last = np.flatnonzero(np.append(ascending[1:] != ascending[:-1], True)) + 1  # of equal values
+    counts = np.diff(last, prepend=0)
+    ranks = np.empty(len(values))
+    ranks[order] = np.repeat(last - (counts - 1) / 2, counts)
+    return ranks

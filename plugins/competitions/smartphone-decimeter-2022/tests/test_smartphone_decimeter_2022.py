@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pandas as pd
+from mle_comp_smartphone_decimeter_2022 import RADIUS, mean_of_trips
 from mlecore_testing import Trial
 
 LAT, LNG = "LatitudeDegrees", "LongitudeDegrees"
@@ -43,6 +44,15 @@ def test_percentiles(trial: Trial, answers: pd.DataFrame) -> None:
     assert math.isclose(trial.grade(north), 0.5 * (0.5 * count + 0.95 * count), rel_tol=1e-6)
     one = answers.assign(**{LAT: answers[LAT].where(answers["tripId"] != answers["tripId"][0], 0.0)})
     assert trial.grade(one) > 1e6 / answers["tripId"].nunique()
+
+
+def test_trips_of_one_length_are_those_one_by_one() -> None:
+    rng = np.random.default_rng(0)
+    trips = np.repeat(list("dabcfe"), [5, 9, 5, 1, 20, 9])
+    truth, predictions = (pd.DataFrame({"tripId": trips, LAT: rng.random(49), LNG: 0.0}) for _ in "ab")
+    far = np.radians((truth[LAT] - predictions[LAT]).abs()).to_numpy() * RADIUS
+    each = [np.quantile(far[trips == trip], [0.5, 0.95]).mean() for trip in "dabcfe"]
+    assert math.isclose(mean_of_trips(truth, predictions), np.mean(each), rel_tol=1e-9)
 
 
 def test_what_counts_as_a_coordinate(trial: Trial, answers: pd.DataFrame) -> None:

@@ -90,39 +90,44 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     right = dict(_right_answers(private / "test.jsonl"))
     _, guess = format.read(submission, pd.DataFrame({"example_id": list(right)}))
     # blank where nothing is to be found counts as right, as published
-    hits = sum(said in right[row] if said != "" else not right[row] for row, said in _predictions(guess))
+    pairs = zip(map(right.__getitem__, guess["example_id"].tolist()), _predictions(guess), strict=True)
+    hits = sum([said in wanted if said != "" else not wanted for wanted, said in pairs])
     return hits / len(right)
 
 
-def _right_answers(path: Path) -> Iterator[tuple[str, set[Prediction]]]:
+def _right_answers(path: Path) -> Iterator[tuple[str, tuple[Prediction, ...]]]:
     """Row id -> all predictions that are right. One document at a time is in memory."""
+    from mle_comp_tensorflow2_question_answering.answers import read_answer
+
     try:
         with path.open("rb") as file:
-            for line in file:
-                answer = json.loads(line)
-                annotation = answer["annotations"][0]
-                spans = [annotation["long_answer"]] if annotation["long_answer"]["start_token"] != -1 else []
-                yield f"{answer['example_id']}_long", {(s["start_token"], s["end_token"]) for s in spans}
-                short: set[Prediction] = {(s["start_token"], s["end_token"]) for s in annotation["short_answers"]}
-                said = annotation["yes_no_answer"]
-                yield f"{answer['example_id']}_short", short if said == "NONE" else short | {said}
+            for answer in map(read_answer, file):
+                annotation = answer.annotations[0]
+                long = annotation.long_answer
+                yield f"{answer.example_id}_long", ((long.start_token, long.end_token),) * (long.start_token != -1)
+                short = tuple((span.start_token, span.end_token) for span in annotation.short_answers)
+                said = annotation.yes_no_answer
+                yield f"{answer.example_id}_short", short if said == "NONE" else (*short, said)
     except (OSError, ValueError, KeyError) as error:
         raise GradingError(f"the answers cannot be read: {error}", fix="Prepare the competition again.") from None
 
 
-def _predictions(frame: DataFrame) -> list[tuple[str, Prediction]]:
-    """Row id and a span, "YES", "NO" or "". Raises InvalidSubmission for any other form."""
-    predictions: list[tuple[str, Prediction]] = []
-    rows, texts = frame["example_id"].tolist(), _texts(frame["PredictionString"])
-    for place in in_file_order(frame, range(len(rows))):
-        row, text = rows[place], texts[place]
+def _predictions(frame: DataFrame) -> list[Prediction]:
+    """For each row a span, "YES", "NO" or "". Raises InvalidSubmission for any other form."""
+    texts = _texts(frame["PredictionString"])
+    try:
+        return [_prediction(text.strip()) for text in texts]
+    except ValueError:
+        places = in_file_order(frame, range(len(texts)))
+    for place in places:
         try:
-            predictions.append((row, _prediction(text.strip())))
+            _prediction(texts[place].strip())
         except ValueError:
             raise InvalidSubmission(
-                f"PredictionString of {row}: expected start:end, YES, NO or nothing; found {text[:60]!r}"
+                f"PredictionString of {frame['example_id'].iloc[place]}: expected start:end, YES, NO or nothing; "
+                f"found {texts[place][:60]!r}"
             ) from None
-    return predictions
+    raise AssertionError("a cell was rejected before")
 
 
 def _texts(column: Any) -> list[str]:

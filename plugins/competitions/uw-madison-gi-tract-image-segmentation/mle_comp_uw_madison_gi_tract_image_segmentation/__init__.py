@@ -10,10 +10,12 @@ from mle_comp_uw_madison_gi_tract_image_segmentation.volumes import Size, mean_d
 from mlecore.hookspecs import hookimpl
 from mlecore.prepare import ensure, link_file, link_tree, read_csv, split, write_csv
 from mlecore.submissions import Format, Table, generic_check, read_answers, texts
-from mlecore.submissions.masks import Masks, decode_masks
+from mlecore.submissions.masks import decode_masks
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+    from mlecore.submissions.lists import Lists
 
 KEPT = 4  # days of a case in train
 
@@ -106,7 +108,7 @@ def check(submission: Table, sample: Table, public: Path, format: Format) -> Seq
     return warnings
 
 
-def _masks(table: DataFrame, sizes: Sequence[Size]) -> tuple[list[str], Masks]:
+def _masks(table: DataFrame, sizes: Sequence[Size]) -> tuple[list[str], Lists]:
     """Ids and masks of the rows that count: as many as the answers have."""
     rows = table.head(len(sizes))
     pixels = [height * width for height, width in sizes[: len(rows)]]

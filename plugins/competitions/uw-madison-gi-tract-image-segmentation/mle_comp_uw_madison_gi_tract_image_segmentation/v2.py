@@ -10,10 +10,12 @@ import mle_comp_uw_madison_gi_tract_image_segmentation as v1
 from mle_comp_uw_madison_gi_tract_image_segmentation.volumes import Size, mean_dice, mean_distance, volumes
 from mlecore.hookspecs import hookimpl
 from mlecore.submissions import Format, Table, generic_check, read_answers, sorted_alike, texts
-from mlecore.submissions.masks import Masks, decode_masks
+from mlecore.submissions.masks import decode_masks
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+    from mlecore.submissions.lists import Lists
 
 KEY = "id and class"
 
@@ -49,6 +51,6 @@ def _paired(submission: Table, answers: DataFrame, format: Format) -> tuple[Data
     return sorted_alike(predictions, truth, KEY)
 
 
-def _masks(table: DataFrame, sizes: Sequence[Size]) -> Masks:
+def _masks(table: DataFrame, sizes: Sequence[Size]) -> Lists:
     pixels = [height * width for height, width in sizes]
     return decode_masks(table, texts(table, "predicted", missing=""), pixels, exact=True)

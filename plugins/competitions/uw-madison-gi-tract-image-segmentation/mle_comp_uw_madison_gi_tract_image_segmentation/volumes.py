@@ -16,32 +16,43 @@ from mlecore.metrics import areas, overlaps
 from mlecore.submissions.messages import shown
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from mlecore.submissions.masks import Masks, Runs
+    from mle_comp_uw_madison_gi_tract_image_segmentation.hausdorff import Integers
+    from mlecore.submissions.lists import Lists
 
 Size = tuple[int, int]  # height, width
-_BLOCK = (2, 16, 16)  # voxels looked at together
+_TOGETHER = 1 << 18  # voxels whose distances are computed at once
 
 
-@frozen
-class Volume:
-    """Slices of one size, each the masks that are joined in it."""
+@frozen(eq=False)
+class Volumes:
+    """Volumes, each of slices of one size, as runs of the pixels that are set, ascending and disjoint.
 
-    size: Size
-    slices: Sequence[Sequence[Runs]]
+    ``shapes``: (volumes x 3) slices, width, height; ``places``: (runs x 2) volume and slice; ``runs``: (runs x 2) first
+    pixel, counted down the columns, and the one after the last.
+    """
 
-    def voxels(self) -> NDArray[np.bool_]:
-        """(slices, width, height): pixels run down the columns."""
-        height, width = self.size
-        flat = np.zeros((len(self.slices), width * height), dtype=bool)
-        for place, masks in enumerate(self.slices):
-            for start, end in (run for mask in masks for run in mask.tolist()):
-                flat[place, start:end] = True
-        return flat.reshape(len(self.slices), width, height)
+    shapes: Integers
+    places: Integers  # ascending
+    runs: Integers
+
+    def counts(self) -> Integers:
+        """The voxels of each volume."""
+        lengths = self.runs[:, 1] - self.runs[:, 0]
+        return np.bincount(self.places[:, 0], lengths, minlength=len(self.shapes)).astype(np.int64)
+
+    def voxels(self, some: Integers) -> Integers:
+        """(4 x voxels) place in ``some`` of the volume, slice, column and row, ascending; ``some`` volumes ascend."""
+        about = slice(*np.searchsorted(self.places[:, 0], [some[0], some[-1] + 1]))
+        chosen = np.isin(self.places[about, 0], some)
+        (volume, layer), (begin, end) = self.places[about][chosen].T, self.runs[about][chosen].T
+        lengths = end - begin
+        pixels = np.arange(lengths.sum()) + np.repeat(end - np.cumsum(lengths), lengths)
+        column, row = np.divmod(pixels, np.repeat(self.shapes[volume, 2], lengths))
+        place = np.searchsorted(some, volume)
+        return np.stack([np.repeat(place, lengths), np.repeat(layer, lengths), column, row])
 
 
-def mean_dice(truth: Masks, predictions: Masks) -> float:
+def mean_dice(truth: Lists, predictions: Lists) -> float:
     """Over the pairs in which not both are empty; NaN without one. What one side has beyond the other is left out."""
     common = min(len(truth), len(predictions))
     truth, predictions = truth[:common], predictions[:common]
@@ -50,87 +61,62 @@ def mean_dice(truth: Masks, predictions: Masks) -> float:
     return sum(scores) / len(scores) if scores else float("nan")
 
 
-def volumes(ids: Sequence[str], masks: Masks, sizes: Sequence[Size]) -> list[Volume]:
+def volumes(ids: Sequence[str], masks: Lists, sizes: Sequence[Size]) -> Volumes:
     """One a day, in the order of the ids as text; ``sizes`` may be longer.
 
     Raises InvalidSubmission if a day has slices of two sizes.
     """
-    days: dict[str, dict[str, list[int]]] = {}
-    for row in sorted(range(len(ids)), key=ids.__getitem__):
-        day = ids[row].split("_slice_")[0]
-        days.setdefault(day, {}).setdefault(ids[row], []).append(row)
-    for day, slices in days.items():
-        found = {sizes[row] for rows in slices.values() for row in rows}
-        if len(found) > 1:
-            raise InvalidSubmission(
-                f"slices of {shown(day)} meet images of {len(found)} sizes in the answers: rows are paired by their "
-                "place in the file, so keep the sample's order"
-            )
-    return [
-        Volume(sizes[next(iter(slices.values()))[0]], [[masks[row] for row in rows] for rows in slices.values()])
-        for slices in days.values()
-    ]
+    import pandas as pd
+
+    order = sorted(range(len(ids)), key=ids.__getitem__)
+    slices = list(dict.fromkeys(ids[row] for row in order))
+    day, days = pd.factorize(np.array([id.partition("_slice_")[0] for id in slices], dtype=object))
+    by_day, counts = np.argsort(day, kind="stable"), np.bincount(day, minlength=len(days))
+    number = {slices[place]: number for number, place in enumerate(by_day.tolist())}
+    day = day[by_day]
+    layer = np.arange(len(day)) - np.repeat(np.cumsum(counts) - counts, counts)
+    slice_of = np.fromiter((number[ids[row]] for row in order), np.intp, len(order))
+    day_of = day[slice_of]
+    found = np.array(sizes[: len(ids)], dtype=np.int64).reshape(-1, 2)[order]
+    size = found[np.unique(day_of, return_index=True)[1]]
+    other = day_of[(found != size[day_of]).any(axis=1)]
+    if len(other):
+        which = other.min()
+        several = len(set(map(tuple, found[day_of == which].tolist())))
+        raise InvalidSubmission(
+            f"slices of {shown(days[which])} meet images of {several} sizes in the answers: rows are paired by their "
+            "place in the file, so keep the sample's order"
+        )
+    ordered = masks[np.array(order, dtype=np.intp)]
+    kept, runs = _joined(np.repeat(slice_of, ordered.counts()), ordered.joined().astype(np.int64))
+    return Volumes(np.column_stack([counts, size[:, ::-1]]), np.column_stack([day, layer])[kept], runs)
 
 
-def mean_distance(truth: Sequence[Volume], predictions: Sequence[Volume]) -> float:
+def _joined(slices: Integers, runs: Integers) -> tuple[Integers, Integers]:
+    """Runs in their slices, where runs that overlap are cut so that each pixel is in one; ascending.
+
+    Slices lie one behind the other, as if they were one. Each run begins where the ones before it have ended.
+    """
+    far = int(runs.max(initial=0))
+    runs = runs + (slices * far)[:, None]
+    order = np.argsort(runs[:, 0], kind="stable")
+    slices, runs = slices[order], runs[order]
+    runs[1:, 0] = np.maximum(runs[1:, 0], np.maximum.accumulate(runs[:, 1])[:-1])
+    kept = runs[:, 0] < runs[:, 1]
+    return slices[kept], runs[kept] - (slices[kept] * far)[:, None]
+
+
+def mean_distance(truth: Volumes, predictions: Volumes) -> float:
     """Over the pairs in which not both are empty; NaN without one."""
-    pairs = zip(truth, predictions, strict=False)
-    distances = [d for a, b in pairs if (d := distance(a.voxels(), b.voxels())) is not None]
-    return sum(distances) / len(distances) if distances else float("nan")
+    from mle_comp_uw_madison_gi_tract_image_segmentation.hausdorff import distances
 
-
-def distance(truth: NDArray[np.bool_], predictions: NDArray[np.bool_]) -> float | None:
-    """The symmetric Hausdorff distance of two volumes in units of the true volume's diagonal; None: both are empty.
-
-    Each axis is divided by the size of the true volume. 1 where one is empty, or the guess more than ten times the
-    truth.
-    """
-    true, guessed = int(truth.sum()), int(predictions.sum())
-    if not true and not guessed:
-        return None
-    if not true or not guessed or guessed > 10 * true:
-        return 1.0
-    if truth.shape == predictions.shape and (truth == predictions).all():
-        return 0.0
-    shape = tuple(map(max, truth.shape, predictions.shape))
-    a, b = (_padded(volume, shape) for volume in (truth, predictions))
-    box = _bounds(a | b)
-    a, b = a[box], b[box]
-    return max(_farthest(a & ~b, b, truth.shape), _farthest(b & ~a, a, truth.shape)) / 3**0.5
-
-
-def _padded(volume: NDArray[np.bool_], shape: Sequence[int]) -> NDArray[np.bool_]:
-    if volume.shape == shape:
-        return volume
-    return np.pad(volume, [(0, there - here) for here, there in zip(volume.shape, shape, strict=True)])
-
-
-def _bounds(volume: NDArray[np.bool_]) -> tuple[slice, ...]:
-    """The smallest box around the voxels that are set."""
-    others = ((1, 2), (0, 2), (0, 1))
-    places = [np.flatnonzero(volume.any(axis=axes)) for axes in others]
-    return tuple(slice(place[0], place[-1] + 1) for place in places)
-
-
-def _farthest(points: NDArray[np.bool_], others: NDArray[np.bool_], unit: Sequence[int]) -> float:
-    """The largest distance of one of ``points``, none of which is in ``others``, to the nearest of these.
-
-    That one always lies on their surface: from any other a step towards the point would come nearer. And of ``points``
-    only those in blocks that may hold the farthest are looked at: no point of a block is farther than its centre by
-    more than half the block's diagonal, and none is nearer by more.
-    """
-    from scipy.ndimage import binary_erosion
-    from scipy.spatial import cKDTree
-
-    if not points.any():
-        return 0.0
-    surface = np.argwhere(others & ~binary_erosion(others)) / unit
-    tree = cKDTree(surface, balanced_tree=False)  # points of a grid balance themselves; built in a fraction of the time
-    found = np.argwhere(points)
-    shape = tuple(-(-side // block) for side, block in zip(points.shape, _BLOCK, strict=True))
-    codes, block_of = np.unique(np.ravel_multi_index(tuple((found // _BLOCK).T), shape), return_inverse=True)
-    centres = np.column_stack(np.unravel_index(codes, shape)) * _BLOCK + (np.array(_BLOCK) - 1) / 2
-    about, _ = tree.query(centres / unit)
-    reach = float(np.linalg.norm((np.array(_BLOCK) - 1) / 2 / unit)) + 1e-9
-    distances, _ = tree.query(found[(about >= about.max() - 2 * reach)[block_of]] / unit)
-    return float(distances.max())
+    pairs = min(len(truth.shapes), len(predictions.shapes))
+    true, guessed = truth.counts()[:pairs], predictions.counts()[:pairs]
+    found = np.ones(pairs)  # where one is empty, or the guess more than ten times the truth
+    compared = np.flatnonzero((true > 0) & (guessed > 0) & (guessed <= 10 * true))
+    part = np.cumsum((true + guessed)[compared]) // _TOGETHER
+    for some in np.split(compared, np.flatnonzero(np.diff(part)) + 1):
+        if len(some):
+            found[some] = distances(truth.voxels(some), predictions.voxels(some), truth.shapes[some])
+    scores = found[true + guessed > 0].tolist()
+    return sum(scores) / len(scores) if scores else float("nan")

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import math
+import sys
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 import pytest
-from mle_comp_uw_madison_gi_tract_image_segmentation.volumes import distance
+from mle_comp_uw_madison_gi_tract_image_segmentation import hausdorff
+from mle_comp_uw_madison_gi_tract_image_segmentation.volumes import Volumes, mean_distance, volumes
 from mlecore_testing import Trial
+from numpy.typing import NDArray
+
+from mlecore.submissions.masks import decode_masks
 
 pytestmark = pytest.mark.trial(size=0.5)
 
@@ -41,18 +47,52 @@ def test_refused(trial: Trial, answers: pd.DataFrame, change: dict[str, str], re
     trial.refuses(answers[["id", "class", "predicted"]].assign(**change), reason)
 
 
-def test_distance_equals_scipys() -> None:
+def _volumes(arrays: Sequence[NDArray[np.bool_]]) -> Volumes:
+    """Each voxel is a run."""
+    found = [np.argwhere(array) for array in arrays]
+    pixels = [places[:, 1] * array.shape[2] + places[:, 2] for places, array in zip(found, arrays, strict=True)]
+    places = [np.insert(places[:, :1], 0, number, axis=1) for number, places in enumerate(found)]
+    begin = np.concatenate(pixels)
+    shapes = np.array([array.shape for array in arrays])
+    return Volumes(shapes, np.concatenate(places), np.column_stack([begin, begin + 1]))
+
+
+@pytest.mark.parametrize(("together", "table"), [(1 << 18, 1 << 26), (1, 1 << 26), (2000, 0)])
+def test_distances_equal_scipys(together: int, table: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules[Volumes.__module__], "_TOGETHER", together)
+    monkeypatch.setattr(hausdorff, "_TABLE", table)
     from scipy.spatial.distance import directed_hausdorff
 
     rng = np.random.RandomState(0)
+    sides, expected = [], []
     for shape, other in [((3, 8, 7), (3, 8, 7)), ((2, 9, 5), (4, 6, 7)), ((4, 6, 7), (2, 9, 5)), ((9, 40, 50),) * 2]:
         for share in (0.004, 0.02, 0.5, 0.9):
             truth, predictions = rng.rand(*shape) < share, rng.rand(*other) < share
             truth[0, 0, 0] = predictions[1, 2, 3] = True
+            sides.append((truth, predictions))
             a, b = np.argwhere(truth) / shape, np.argwhere(predictions) / shape
-            expected = max(directed_hausdorff(a, b)[0], directed_hausdorff(b, a)[0]) / 3**0.5
-            if predictions.sum() > 10 * truth.sum():
-                expected = 1.0
-            assert distance(truth, predictions) == pytest.approx(expected, abs=1e-12)
+            far = max(directed_hausdorff(a, b)[0], directed_hausdorff(b, a)[0]) / 3**0.5
+            expected.append(1.0 if predictions.sum() > 10 * truth.sum() else far)
+            assert mean_distance(*(_volumes([side]) for side in sides[-1])) == pytest.approx(expected[-1], abs=1e-12)
+    truths, guesses = map(_volumes, zip(*sides, strict=True))
+    assert mean_distance(truths, guesses) == pytest.approx(np.mean(expected), abs=1e-12)
+
+
+def test_distances_of_empty_and_equal_volumes() -> None:
     empty, one = np.zeros((1, 2, 2), dtype=bool), np.eye(2, dtype=bool)[None]
-    assert [distance(empty, empty), distance(one, one), distance(empty, one), distance(one, empty)] == [None, 0, 1, 1]
+    found = [mean_distance(_volumes([a]), _volumes([b])) for a in (empty, one) for b in (empty, one)]
+    assert math.isnan(found[0]) and found[1:] == [1, 1, 0]
+    assert mean_distance(_volumes([empty, one, one]), _volumes([empty, empty, one, one])) == 0.5
+
+
+def test_slices_of_a_day_come_together_whatever_their_names() -> None:
+    ids = ["a_slice_1", "b_slice_1", "a_b", "a", "a_slice_1"]
+    masks = decode_masks(pd.DataFrame({"id": ids}), ["1 2", "9 1", "3 1 7 2", "1 1", "2 3"], [20] * 5)
+    found = volumes(ids, masks, [(4, 5)] * 5)
+    assert found.shapes.tolist() == [[2, 5, 4], [1, 5, 4], [1, 5, 4]]  # a, a_b, b
+    assert found.places.tolist() == [[0, 0], [0, 1], [0, 1], [1, 0], [1, 0], [2, 0]]
+    assert found.runs.tolist() == [[0, 1], [0, 2], [2, 4], [2, 3], [6, 8], [8, 9]]
+    assert found.counts().tolist() == [5, 3, 1]
+    assert found.voxels(np.array([0, 2])).T.tolist() == [
+        *([0, 0, 0, 0], [0, 1, 0, 0], [0, 1, 0, 1], [0, 1, 0, 2], [0, 1, 0, 3], [1, 0, 2, 0])
+    ]

@@ -22,6 +22,8 @@ AREAS = (0.0, 1e10)  # others are ignored
 LEVELS = np.linspace(0, 1, 101)  # of recall
 
 Floats: TypeAlias = "NDArray[np.float64]"
+Integers: TypeAlias = "NDArray[np.intp]"
+Flags: TypeAlias = "NDArray[np.bool_]"
 
 
 def mean_average_precision(answers: DataFrame, predictions: DataFrame) -> float:
@@ -30,42 +32,35 @@ def mean_average_precision(answers: DataFrame, predictions: DataFrame) -> float:
     ``answers``: a row a box (image_id, class_id and the corners). ``predictions``: a row an image, perhaps repeated,
     with the records (class, confidence, corners) of PredictionString.
     """
-    images = {image: code for code, image in enumerate(answers["image_id"].unique())}
-    classes = {kind: code for code, kind in enumerate(sorted(answers["class_id"].unique().tolist()))}
-    image = answers["image_id"].map(images).to_numpy()
+    import pandas as pd
+
+    codes, names = pd.factorize(np.concatenate([answers["image_id"], predictions["image_id"]]))
+    image, images = codes[: len(answers)], len(names)
+    classes, kind = np.unique(answers["class_id"].to_numpy(), return_inverse=True)
     truths = np.argsort(image, kind="stable")  # in the order of their numbers
-    truth_image, truth_class = image[truths], answers["class_id"].map(classes).to_numpy()[truths]
+    truth_class, truth_group = kind[truths], (kind * images + image)[truths]
     truth_box = answers[["x_min", "y_min", "x_max", "y_max"]].to_numpy(dtype=np.float64)[truths]
     truth_ignored = _outside(truth_box)
 
     rows, found = flatten(predictions["PredictionString"].array)
     kinds, confidence, *corners = found.words
-    of_image = predictions["image_id"].map(images).to_numpy(dtype=np.intp)[rows]
-    of_class = np.array([classes.get(kind, -1) for kind in kinds.tolist()], dtype=np.intp)
+    of_class = np.searchsorted(classes, kinds).clip(max=len(classes) - 1)
+    of_group = of_class * images + codes[len(answers) :][rows]
     falling = -confidence
     box = np.column_stack(corners)
 
-    number = np.lexsort((falling, of_image, of_class))  # stable, NaN last
-    number = number[of_class[number] >= 0]
-    group = of_class[number] * len(images) + of_image[number]
-    number = number[rank(group) < MOST]
-    group = of_class[number] * len(images) + of_image[number]
-    truth_group = truth_class * len(images) + truth_image
-    matched, ignored = np.zeros(len(number), dtype=bool), np.zeros(len(number), dtype=bool)
-    by_group = np.argsort(truth_group, kind="stable")
-    truth_groups = truth_group[by_group]
-    for which in np.unique(truth_group):
-        mine = slice(*np.searchsorted(group, [which, which + 1]))
-        theirs = by_group[slice(*np.searchsorted(truth_groups, [which, which + 1]))]
-        theirs = theirs[np.argsort(truth_ignored[theirs], kind="stable")]
-        matched[mine], ignored[mine] = _match(number[mine], box, theirs, truth_box, truth_ignored)
+    number = np.lexsort((falling, of_group))  # stable, NaN last
+    number = number[(classes[of_class] == kinds)[number]]
+    number = number[rank(of_group[number]) < MOST]
+    group = of_group[number]
+    matched, ignored = _match(number, group, box, truth_group, truth_box, truth_ignored)
     ignored |= ~matched & _outside(box[number])
 
     precisions = []
-    for kind in range(len(classes)):
-        expected = int((~truth_ignored[truth_class == kind]).sum())
+    for code in range(len(classes)):
+        expected = int((~truth_ignored[truth_class == code]).sum())
         if expected:
-            mine = slice(*np.searchsorted(group, [kind * len(images), (kind + 1) * len(images)]))
+            mine = slice(*np.searchsorted(group, [code * images, (code + 1) * images]))
             order = np.argsort(falling[number[mine]], kind="stable")
             kept = order[~ignored[mine][order]]
             precisions.append(average_precision(matched[mine][kept], expected))
@@ -73,39 +68,50 @@ def mean_average_precision(answers: DataFrame, predictions: DataFrame) -> float:
 
 
 def _match(
-    numbers: NDArray[np.intp],
+    numbers: Integers,
+    groups: Integers,
     boxes: Floats,
-    truths: NDArray[np.intp],
+    truth_groups: Integers,
     truth_boxes: Floats,
-    truth_ignored: NDArray[np.bool_],
-) -> tuple[list[bool], list[bool]]:
-    """Which detections (their numbers, by falling confidence) of one class and image hit a truth, which are ignored.
+    truth_ignored: Flags,
+) -> tuple[Flags, Flags]:
+    """Which detections hit a truth of their group (a class in an image), and which are ignored.
 
-    ``truths`` are numbers too, those not ignored first.
+    ``numbers`` of detections go by group and by falling confidence, with their ``groups`` beside them. A detection
+    takes the free truth of the largest overlap, the last at a tie, one that is ignored only if there is no other.
+
+    All groups go at once: first the best detection of each looks at the first truth of its group, at the second one and
+    so on, then the second detection of each group, and so on.
     """
-    overlaps = _overlaps(boxes[numbers], truth_boxes[truths]).tolist()
-    taken = [False] * len(truths)
-    matched, ignored = [], []
-    for detection, row in zip(numbers.tolist(), overlaps, strict=True):
-        best, found = IOU, -1
-        for place, overlap in enumerate(row):
-            if taken[place]:
-                continue
-            if found >= 0 and not truth_ignored[truths[found]] and truth_ignored[truths[place]]:
-                break
-            if overlap < best:  # never where it is NaN
-                continue
-            best, found = overlap, place
-        if found >= 0:
-            taken[found] = detection != 0  # number 0 reads as "not taken"
-        matched.append(found >= 0 and int(truths[found]) != 0)  # and number 0 as "no match"
-        ignored.append(found >= 0 and bool(truth_ignored[truths[found]]))
-    return [hit and not out for hit, out in zip(matched, ignored, strict=True)], ignored
+    by_group = np.lexsort((truth_ignored, truth_groups))
+    kinds, first_truth, truths = np.unique(truth_groups[by_group], return_index=True, return_counts=True)
+    first, last = (np.searchsorted(groups, kinds, side=side) for side in ("left", "right"))
+    matched, ignored = np.zeros(len(numbers), dtype=bool), np.zeros(len(numbers), dtype=bool)
+    taken = np.zeros(len(truth_boxes), dtype=bool)
+    for _ in range(int((last - first).max(initial=0))):
+        left = first < last
+        first, last, first_truth, truths = first[left], last[left], first_truth[left], truths[left]
+        detections = numbers[first]
+        best, found = np.full(len(first), IOU), np.full(len(first), -1)
+        for place in range(int(truths.max())):
+            here = np.flatnonzero(truths > place)
+            truth, known = by_group[first_truth[here] + place], found[here]
+            overlap = _overlaps(boxes[detections[here]], truth_boxes[truth])
+            worse = (overlap < best[here]) | ((known >= 0) & ~truth_ignored[known] & truth_ignored[truth])
+            better = ~(taken[truth] | worse)  # so NaN is
+            best[here[better]], found[here[better]] = overlap[better], truth[better]
+        hit = found >= 0
+        found = found[hit]
+        taken[found] = detections[hit] != 0  # number 0 reads as "not taken"
+        ignored[first[hit]] = truth_ignored[found]
+        matched[first[hit]] = (found != 0) & ~truth_ignored[found]  # and number 0 as "no match"
+        first = first + 1
+    return matched, ignored
 
 
 def _overlaps(boxes: Floats, truths: Floats) -> Floats:
-    """Intersection over union (detections x truths) of boxes taken as left, top, width, height, as pycocotools does."""
-    left, top, width, height = (boxes[:, None, place] for place in range(4))
+    """Intersection over union of pairs of boxes taken as left, top, width, height, as pycocotools does."""
+    left, top, width, height = boxes.T
     with np.errstate(all="ignore"):
         w = np.fmin(width + left, truths[:, 2] + truths[:, 0]) - np.fmax(left, truths[:, 0])
         h = np.fmin(height + top, truths[:, 3] + truths[:, 1]) - np.fmax(top, truths[:, 1])
