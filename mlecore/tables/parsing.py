@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from mlecore.tables.blocks import first_record, first_records, splits_alike
+from mlecore.tables.blocks import first_record, first_records, record_ends
 from mlecore.tables.options import Options, Uncertain
 
 if TYPE_CHECKING:
+    import numpy as np
     import polars as pl
+    from numpy.typing import NDArray
 
 _SAMPLE = 1 << 20  # bytes that types are guessed from
 MISSING = (  # cells that pandas takes as missing
     *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A"),
     *("NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
 )
-_BLANKS = re.compile(rb'[,\n"][ \t]+[,\n"]')  # the end of a cell's text, too
 
 
 class Parser:
@@ -36,21 +36,22 @@ class Parser:
         """A block as polars reads it. Raises Uncertain, PolarsError."""
         import polars as pl
 
-        if not splits_alike(block):
-            raise Uncertain
         if not self.names:
             self._read_header(block)
             block = block[len(self.header) :]
+        ends = record_ends(block)
+        if ends is None:
+            raise Uncertain
         if self.types is not None:
             with suppress(pl.exceptions.ComputeError):
-                return self._typed(block, self.types)
+                return self._typed(block, ends, self.types)
         for sample in (first_records(block, _SAMPLE), block):
             guessed = self._csv(sample, infer_schema_length=None, null_values=self._words())
             if guessed.width != len(self.names):
                 raise Uncertain
             types = self._types(guessed)
             with suppress(pl.exceptions.ComputeError):  # another type is needed further down
-                table = self._typed(block, types)
+                table = self._typed(block, ends, types)
                 self.types = types
                 return table
         raise Uncertain
@@ -62,26 +63,27 @@ class Parser:
         except (csv.Error, UnicodeDecodeError):
             raise Uncertain from None
         plain = len(names) > 1 and all(names) and len(set(names)) == len(names)  # pandas renames some
-        if not plain or self.header.count(b"\n") != 1 or not set(self._options.usecols or ()) <= set(names):
+        one = record_ends(self.header) is not None and self.header.count(b"\n") == 1
+        if not plain or not one or not set(self._options.usecols or ()) <= set(names):
             raise Uncertain
         self.names = names
 
-    def _typed(self, block: bytes, types: dict[str, pl.DataType]) -> pl.DataFrame:
-        """A block with columns of these types."""
+    def _typed(self, block: bytes, ends: NDArray[np.intp], types: dict[str, pl.DataType]) -> pl.DataFrame:
+        """A block with columns of these types. Odd numbers are looked at as text."""
         import polars as pl
 
         table = self._parse(block, types, self._options.usecols)
-        numbers = [column for column in table if column.dtype != pl.String]
-        gaps = [column.name for column in numbers if column.null_count()]
-        if gaps and _may_have_blanks(block):
-            cells = self._parse(block, dict.fromkeys(self.names, pl.String()), gaps)
-            for name in gaps:  # a blank is a gap in numbers to polars, and text to pandas
-                if cells[name].null_count() != table[name].null_count():
+        if len(table) != len(ends):
+            raise Uncertain
+        odd = {column.name: _odd(column) for column in table if column.dtype != pl.String}
+        odd = {name: rows for name, rows in odd.items() if rows.any()}
+        if odd:
+            text = dict.fromkeys(self.names, pl.String())
+            cells = self._parse(_records(block, ends, sum(odd.values()) > 0), text, list(odd))
+            for name in odd:
+                # a blank is a gap in numbers to polars, and text to pandas; -0 is 0 in a block of whole numbers
+                if cells[name].null_count() != table[name].null_count() or cells[name].str.contains("^-0+$").any():
                     raise Uncertain
-        if zeros := [column.name for column in numbers if column.dtype == pl.Float64 and _negative_zero(column)]:
-            cells = self._parse(block, dict.fromkeys(self.names, pl.String()), zeros)
-            if any(cells[name].str.contains("^-0+$").any() for name in zeros):  # 0 in a block of whole numbers
-                raise Uncertain
         return table
 
     def _parse(self, block: bytes, types: dict[str, pl.DataType], names: Sequence[str] | None) -> pl.DataFrame:
@@ -151,14 +153,23 @@ def _integer(column: pl.Series) -> pl.DataType:
     return pl.Int64()
 
 
-def _may_have_blanks(block: bytes) -> bool:
-    """May a cell be blank? None is where a line begins."""
-    likely = b'"' in block or b"\t" in block or b", " in block  # each is much faster to find than the pattern
-    return likely and _BLANKS.search(block) is not None
+def _odd(column: pl.Series) -> NDArray[np.bool_]:
+    """Where a column of numbers or booleans has a gap or -0."""
+    import numpy as np
+    import polars as pl
+
+    odd = column.is_null().to_numpy()
+    if column.dtype == pl.Float64 and (column == 0).any():
+        values = column.fill_null(1).to_numpy()
+        odd = odd | (np.signbit(values) & (values == 0))
+    return odd
 
 
-def _negative_zero(column: pl.Series) -> bool:
+def _records(block: bytes, ends: NDArray[np.intp], wanted: NDArray[np.bool_]) -> bytes:
     import numpy as np
 
-    zeros = column.filter(column == 0)
-    return bool(np.signbit(zeros.to_numpy()).any())
+    rows = np.flatnonzero(wanted)
+    if 2 * len(rows) > len(ends):
+        return block
+    starts = np.where(rows == 0, 0, ends[rows - 1])
+    return b"".join([block[start:end] for start, end in zip(starts.tolist(), ends[rows].tolist(), strict=True)])
