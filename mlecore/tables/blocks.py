@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _BESIDE = b',\n"'  # may be before the mark that begins a cell, and behind the one that ends it
+_STEP = 1 << 20  # bytes that are looked at together: few masks are in memory
 _BLANK = b"\n \t"  # begin a line that pandas may skip
 
 
@@ -23,13 +24,14 @@ def blocks(stream: IO[bytes], size: int) -> Iterator[bytes]:
     left = b""
     while chunk := stream.read(size):
         left += chunk
+        del chunk  # so that no block is in memory twice while the caller works
         end = _end(left)
         if not end and len(left) > size:
             left += stream.read()
             end = len(left)
         if end:
-            yield left[:end]
-            left = left[end:]
+            block, left = left[:end], left[end:]
+            yield block
     if left:
         yield left
 
@@ -57,9 +59,9 @@ def record_ends(block: bytes) -> NDArray[np.intp] | None:
     if not block or b"\0" in block or block.startswith(codecs.BOM_UTF8) or block[0] in _BLANK:
         return None
     cells = np.frombuffer(block, dtype=np.uint8)
-    ends = np.flatnonzero(cells == ord("\n"))  # of lines
+    ends = _places(block, b"\n")  # of lines
     if b'"' in block:
-        quotes = np.flatnonzero(cells == ord('"'))
+        quotes = _places(block, b'"')
         opening, closing = quotes[::2], quotes[1::2]
         if len(opening) != len(closing):
             return None
@@ -67,7 +69,7 @@ def record_ends(block: bytes) -> NDArray[np.intp] | None:
         if not (_among(before, _BESIDE).all() and _among(after, _BESIDE).all()):
             return None
         ends = ends[quotes.searchsorted(ends) % 2 == 0]
-        if b"\r" in block and (quotes.searchsorted(np.flatnonzero(cells == ord("\r"))) % 2 == 0).any():
+        if b"\r" in block and (quotes.searchsorted(_places(block, b"\r")) % 2 == 0).any():
             return None
     elif b"\r" in block:
         return None
@@ -79,15 +81,22 @@ def record_ends(block: bytes) -> NDArray[np.intp] | None:
 
 def _end(block: bytes) -> int:
     """The place after the last end of a line outside of quotation marks; 0 if there is none."""
-    import numpy as np
-
     end = block.rfind(b"\n")
-    cells = np.frombuffer(block, dtype=np.uint8)
-    if np.count_nonzero(cells[: end + 1] == ord('"')) % 2 == 0:  # much faster than bytes.count
+    quotes = _places(block, b'"')
+    if quotes.searchsorted(end) % 2 == 0:
         return end + 1
-    ends, quotes = np.flatnonzero(cells == ord("\n")), np.flatnonzero(cells == ord('"'))
+    ends = _places(block, b"\n")
     outside = ends[quotes.searchsorted(ends) % 2 == 0]
     return int(outside[-1]) + 1 if len(outside) else 0
+
+
+def _places(block: bytes, byte: bytes) -> NDArray[np.intp]:
+    """Where a byte is."""
+    import numpy as np
+
+    cells = np.frombuffer(block, dtype=np.uint8)
+    starts = range(0, len(block), _STEP)
+    return np.concatenate([np.flatnonzero(cells[start : start + _STEP] == ord(byte)) + start for start in starts])
 
 
 def _among(cells: NDArray[np.uint8], some: bytes) -> NDArray[np.bool_]:

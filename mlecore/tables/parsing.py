@@ -70,6 +70,7 @@ class Parser:
 
     def _typed(self, block: bytes, ends: NDArray[np.intp], types: dict[str, pl.DataType]) -> pl.DataFrame:
         """A block with columns of these types. Odd numbers are looked at as text."""
+        import numpy as np
         import polars as pl
 
         table = self._parse(block, types, self._options.usecols)
@@ -78,8 +79,8 @@ class Parser:
         odd = {column.name: _odd(column) for column in table if column.dtype != pl.String}
         odd = {name: rows for name, rows in odd.items() if rows.any()}
         if odd:
-            text = dict.fromkeys(self.names, pl.String())
-            cells = self._parse(_records(block, ends, sum(odd.values()) > 0), text, list(odd))
+            records = _records(block, ends, np.logical_or.reduce([*odd.values()]))
+            cells = self._parse(records, dict.fromkeys(self.names, pl.String()), list(odd))
             for name in odd:
                 # a blank is a gap in numbers to polars, and text to pandas; -0 is 0 in a block of whole numbers
                 if cells[name].null_count() != table[name].null_count() or cells[name].str.contains("^-0+$").any():

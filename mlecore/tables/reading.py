@@ -39,9 +39,10 @@ def read(stream: IO[bytes], options: Options) -> pl.DataFrame | None:
 
 
 def read_pieces(stream: IO[bytes], options: Options) -> Iterator[pl.DataFrame | IO[bytes]]:
-    """The table in pieces, each typed by itself; if one is uncertain, a stream of the rest, with the header."""
-    import polars as pl
+    """The table in pieces, each typed as the one before if it can be, or else by itself.
 
+    If one is uncertain, the rest comes as a stream, with the header.
+    """
     parser, parts = Parser(options), blocks(stream, _AT_ONCE)
     block = b""
     for number, block in enumerate(parts):

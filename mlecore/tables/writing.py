@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
@@ -43,7 +44,7 @@ def lines(table: pl.DataFrame, quoting: int = csv.QUOTE_MINIMAL, float_format: s
         if column is None:
             return None
         columns.append(column.values.alias(str(place)))
-        odd += [column] if column.texts else []
+        odd += [column] if column.rows is not None else []
     out = io.BytesIO()
     style: Literal["necessary", "non_numeric"] = "necessary" if quoting == csv.QUOTE_MINIMAL else "non_numeric"
     pl.DataFrame(columns).write_csv(out, include_header=False, quote_style=style)
@@ -59,7 +60,7 @@ class _Column:
 
     values: pl.Series
     rows: NDArray[np.intp] | None = None
-    texts: list[str] = []
+    texts: Sequence[str] = ()
 
 
 def _replaced(data: bytes, columns: list[_Column]) -> bytes | None:
@@ -83,7 +84,7 @@ def printed(column: pl.Series) -> pl.Series:
 
     plain = _plain(column)
     texts = plain.values.cast(pl.String)
-    return texts.scatter(plain.rows, plain.texts) if plain.texts else texts
+    return texts if plain.rows is None else texts.scatter(plain.rows, plain.texts)
 
 
 def _column(column: pl.Series, quoting: int, float_format: str | None) -> _Column | None:
