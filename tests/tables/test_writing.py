@@ -18,7 +18,8 @@ def fast(table: pd.DataFrame, float_format: str | None = None) -> bytes | None:
 
 
 def slow(table: pd.DataFrame, float_format: str | None = None) -> bytes:
-    return table.to_csv(index=False, header=False, float_format=float_format).encode()
+    text: str = table.to_csv(index=False, header=False, float_format=float_format)
+    return text.encode()
 
 
 @pytest.mark.parametrize("float_format", [None, "%.10g", "%.3g"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
@@ -32,11 +32,7 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 
 def write(
-    questions: Rows,
-    train_rows: NDArray[np.signedinteger[Any]],
-    test_rows: NDArray[np.signedinteger[Any]],
-    public: Path,
-    private: Path,
+    questions: Rows, train_rows: NDArray[np.intp], test_rows: NDArray[np.intp], public: Path, private: Path
 ) -> None:
     write_csv(questions.pieces(train_rows), public / "train.csv")
     write_csv(questions.pieces(test_rows), private / "test.csv")
