@@ -39,11 +39,11 @@ def ensure_unique(values: Iterable[Any], what: str) -> None:
 
 def ensure_disjoint(train: Iterable[Any], test: Iterable[Any], what: str) -> None:
     """No value in both parts."""
-    known = set(test)  # the smaller part
     column, other = cast("tuple[Any, Any]", (train, test))
     # columns of polars, whose cells are slow to look at one by one; it compares those of one type only
     if hasattr(column, "is_in") and column.dtype == getattr(other, "dtype", None):
-        train = column.filter(column.is_in(other.implode()))
+        train = test = column.filter(column.is_in(other.implode()))
+    known = set(test)  # the smaller part
     if both := {value for value in train if value in known}:
         raise DataError(f"{what}: {len(both)} in both parts of the split, such as {_some(sorted(both, key=str))}")
 

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mlecore.errors import DataError
 from mlecore.tables.joining import common_types, joined
@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-_AT_ONCE = 256 << 20  # bytes of rows in memory, and in each file
-_ROWS = 200_000  # that are picked together
+_AT_ONCE = 256 << 20  # bytes of rows in memory
+_FILES = 4  # that as many are split into: a file is in memory three times while it is written or read
+_ROWS = 100_000  # that are picked together
 
 
 class Rows:
@@ -34,7 +35,7 @@ class Rows:
         self._last: list[pl.DataFrame] = []  # in no file
         for piece in pieces:
             self.types = common_types([self.types, piece.schema])
-            if waiting > _AT_ONCE:
+            if waiting > (_AT_ONCE // _FILES if self._starts else _AT_ONCE):
                 self._store()
                 waiting = 0
             self._last.append(piece)
@@ -57,11 +58,11 @@ class Rows:
     def __len__(self) -> int:
         return self._count
 
-    def take(self, positions: NDArray[np.intp]) -> pl.DataFrame:
+    def take(self, positions: NDArray[np.signedinteger[Any]]) -> pl.DataFrame:
         """The rows at these positions, in their order, all in memory. Raises DataError as ``pieces`` does."""
         return joined(list(self.pieces(positions)))
 
-    def pieces(self, positions: NDArray[np.intp]) -> Iterator[pl.DataFrame]:
+    def pieces(self, positions: NDArray[np.signedinteger[Any]]) -> Iterator[pl.DataFrame]:
         """The same rows in pieces, at least one. Positions are distinct.
 
         Files are written and read sequentially: one for each file of rows and each piece. Raises DataError if the table
@@ -73,18 +74,18 @@ class Rows:
             for start in range(0, len(positions) or 1, _ROWS):
                 yield self._last[0][positions[start : start + _ROWS]]
             return
-        rows = 1 + len(self) * _AT_ONCE // (2 * self._bytes)  # of a piece
+        rows = 1 + len(self) * _AT_ONCE // (_FILES * self._bytes)  # of a piece
         with tempfile.TemporaryDirectory(dir=self._folder.name) as folder:
             self._deal(positions, rows, Path(folder))
             for start in range(0, len(positions) or 1, rows):
                 yield self._picked(positions[start : start + rows], Path(folder, str(start // rows)))
 
-    def _deal(self, positions: NDArray[np.intp], rows: int, folder: Path) -> None:
+    def _deal(self, positions: NDArray[np.signedinteger[Any]], rows: int, folder: Path) -> None:
         """Put the rows of each file, in the order of ``positions``, into a file for each piece."""
         import numpy as np
 
-        place = np.full(len(self), -1, dtype=np.int64)  # of each row among the positions; -1: not wanted
-        place[positions] = np.arange(len(positions))
+        place = np.full(len(self), -1, dtype=positions.dtype)  # of each row among the positions; -1: not wanted
+        place[positions] = np.arange(len(positions), dtype=positions.dtype)
         for number, start in enumerate(self._starts):
             table = _load(Path(self._folder.name, str(number)))
             where = place[start : start + len(table)]
@@ -94,7 +95,7 @@ class Rows:
             for piece, part in zip(pieces.tolist(), np.split(kept, firsts[1:]), strict=False):
                 _save(table[part], folder / str(piece) / str(number))
 
-    def _picked(self, positions: NDArray[np.intp], folder: Path) -> pl.DataFrame:
+    def _picked(self, positions: NDArray[np.signedinteger[Any]], folder: Path) -> pl.DataFrame:
         """The rows that were put into a folder, in the order of ``positions``."""
         import numpy as np
 
@@ -103,18 +104,23 @@ class Rows:
         return table[np.argsort(np.argsort(numbers, kind="stable"))]
 
     def _whole(self, tables: list[pl.DataFrame]) -> pl.DataFrame:
-        """One table, with the types that the columns have in all rows."""
+        """One table, with the types that the columns have in all rows. Empties the list."""
         import polars as pl
 
-        return joined([pl.DataFrame(schema=self.types), *tables])
+        tables.insert(0, pl.DataFrame(schema=self.types))
+        return joined(tables)
 
     def _store(self) -> None:
-        """Write what is in memory into the next file."""
-        table = joined(self._last)
-        self._last.clear()
-        _save(table, Path(self._folder.name, str(len(self._starts))))
-        self._starts.append(self._stored)
-        self._stored += len(table)
+        """Write what is in memory into the next files."""
+        while self._last:
+            some, size = [], 0
+            while self._last and size <= _AT_ONCE // _FILES:
+                some.append(self._last.pop(0))
+                size += int(some[-1].estimated_size())
+            table = joined(some)
+            _save(table, Path(self._folder.name, str(len(self._starts))))
+            self._starts.append(self._stored)
+            self._stored += len(table)
 
 
 def _save(table: pl.DataFrame, path: Path) -> None:

@@ -28,12 +28,13 @@ def split(items: T, *, test_size: float | None = None, train_size: float | None 
 
 def split_positions(
     count: int, test_size: float | None = None, train_size: float | None = None, seed: int = 0
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """(train, test) positions of ``count`` items: see ``split``."""
+) -> tuple[NDArray[np.signedinteger[Any]], NDArray[np.signedinteger[Any]]]:
+    """(train, test) positions of ``count`` items, with 32 bits if they fit: see ``split``."""
     import numpy as np
 
     n_train, n_test = _sizes(count, test_size, train_size)
-    order = np.random.RandomState(seed).permutation(count)
+    order: NDArray[np.signedinteger[Any]] = np.arange(count, dtype=np.int32 if count < 2**31 else np.int64)
+    np.random.RandomState(seed).shuffle(order)  # as permutation(count) does
     return order[n_test : n_test + n_train], order[:n_test]
 
 
@@ -102,12 +103,18 @@ def split_blocks(table: T, by: str, *, test_size: float, seed: int = 0) -> tuple
 
     codes = _codes(cast("Any", table)[by])
     count = int(codes.max(initial=-1)) + 1
-    place = np.full((2, count + 1), count)  # of each group in both parts; the last: of rows without a group
-    for part, groups in enumerate(split_positions(count, test_size, seed=seed)):
-        place[part, groups] = np.arange(len(groups))
-    where = place[:, codes]
-    train, test = np.argsort(where, axis=1, kind="stable")
-    return _take(table, train[: (where[0] < count).sum()]), _take(table, test[: (where[1] < count).sum()])
+    # runs of rows of one group are moved together
+    starts = np.flatnonzero(np.diff(codes, prepend=-2))
+    lengths = np.diff(starts, append=len(codes))
+    parts = []
+    for groups in split_positions(count, test_size, seed=seed):
+        place = np.full(count + 1, count)  # of each group in the part; the last: of rows without a group
+        place[groups] = np.arange(len(groups))
+        where = place[codes[starts]]
+        runs = np.argsort(where, kind="stable")[: (where < count).sum()]
+        shifts = starts[runs] - np.cumsum(lengths[runs]) + lengths[runs]
+        parts.append(_take(table, np.repeat(shifts, lengths[runs]) + np.arange(lengths[runs].sum())))
+    return parts[0], parts[1]
 
 
 def _codes(values: Any) -> NDArray[np.intp]:
@@ -118,10 +125,10 @@ def _codes(values: Any) -> NDArray[np.intp]:
         import pandas as pd
 
         return np.asarray(pd.factorize(values, sort=True)[0])
-    keys = values.to_frame("key")
-    groups = keys.drop_nulls().unique().sort("key").with_row_index("code")
-    codes = keys.join(groups, on="key", how="left", maintain_order="left")["code"]
-    return np.asarray(codes.cast(int).fill_null(-1).to_numpy())
+    runs = values.rle().struct.unnest()
+    groups = runs.select("value").drop_nulls().unique().sort("value").with_row_index("code")
+    codes = runs.join(groups, on="value", how="left", maintain_order="left")["code"]
+    return np.repeat(codes.cast(int).fill_null(-1).to_numpy(), runs["len"].to_numpy())
 
 
 def _sizes(count: int, test_size: float | None, train_size: float | None) -> tuple[int, int]:
@@ -147,7 +154,7 @@ def _number(size: float, count: int, rounding: Callable[[float], int]) -> int:
     return int(rounding(size * count)) if isinstance(size, float) else int(size)
 
 
-def _take(items: Any, positions: NDArray[np.intp]) -> Any:
+def _take(items: Any, positions: NDArray[np.signedinteger[Any]]) -> Any:
     if hasattr(items, "iloc"):
         return items.iloc[positions]
     if isinstance(items, Sequence):

@@ -61,8 +61,8 @@ def read_table(path: Path, *, member: str | None = None, **options: Any) -> pl.D
 def read_pieces(path: Path, *, member: str | None = None, rows: int = _ROWS, **options: Any) -> Iterator[pl.DataFrame]:
     """``read_table`` of a table too large for memory, in pieces of at most ``rows`` rows.
 
-    About 16 MB are typed together, as pandas does with blocks of a large table: columns may differ in their types from
-    piece to piece. Raises DataError as ``read_csv`` does.
+    About 16 MB are typed together, as the ones before if that is possible: as with pandas' blocks of a large table,
+    columns may differ in their types from piece to piece. Raises DataError as ``read_csv`` does.
     """
     import polars as pl
 

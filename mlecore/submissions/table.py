@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from mlecore import validation
 from mlecore.errors import InvalidSubmission, UsageError
 from mlecore.submissions import large
-from mlecore.tables.blocks import BLANK, adjacent, count
+from mlecore.tables.blocks import count, has_blank_line
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -84,7 +84,7 @@ class Table:
                 # A cell in quotation marks may hold line ends; pandas' parser sometimes makes many rows of a lone \r.
                 if b'"' in chunk or (b"\r" in chunk and _LONE.search(chunk)):
                     return None
-                blank = chunk[0] in BLANK or b"\r" in chunk or len(adjacent(chunk, b"\n", BLANK))
+                blank = b"\r" in chunk or has_blank_line(chunk)
                 text = chunk.translate(_LINES, b" \t") if blank else chunk
                 if text:
                     found = len(text.split()) if blank else count(text, b"\n") + (text[-1:] != b"\n")

@@ -10,27 +10,28 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_BESIDE = tuple(b',\n"')  # may be before the mark that begins a cell, and behind the one that ends it
-BLANK = b"\n \t"  # begin a line that pandas may skip
-_CACHED = 1 << 16  # bytes, for which the masks of several steps fit a processor's cache
+_BESIDE = b',\n"'  # may be before the mark that begins a cell, and behind the one that ends it
+_BLANK = b"\n \t"  # begin a line that pandas may skip
+_STEP = 1 << 16  # bytes that are looked at together, whose masks fit a processor's cache
 
 
 def blocks(stream: IO[bytes], size: int) -> Iterator[bytes]:
     """The whole stream, cut at ends of lines that are not within quotation marks.
 
     After a record that is larger than a block, all the rest comes as one, so that each byte is looked at a few times
-    only. Where marks are stray (see ``splits_alike``), the cuts from there on mean nothing.
+    only. Where marks are stray (see ``record_ends``), the cuts from there on mean nothing.
     """
     left = b""
     while chunk := stream.read(size):
         left += chunk
+        del chunk  # so that no block is in memory twice while the caller works
         end = _end(left)
         if not end and len(left) > size:
             left += stream.read()
             end = len(left)
         if end:
-            yield left[:end]
-            left = left[end:]
+            block, left = left[:end], left[end:]
+            yield block
     if left:
         yield left
 
@@ -48,42 +49,42 @@ def first_records(block: bytes, size: int) -> bytes:
     return block[: _end(block[:size]) or None]
 
 
-def splits_alike(block: bytes) -> bool:
-    """Do marks enclose whole cells, do lines end with ``\\n``, and is there no NUL and no line that begins blank?
+def record_ends(block: bytes) -> NDArray[np.intp] | None:
+    """The place behind each record; None if parsers may split the block differently. It begins with a record.
 
-    The block begins with a record.
+    They do not if marks enclose whole cells, lines end with ``\\n``, there is no NUL, and no line begins blank.
     """
     import numpy as np
 
-    if b"\0" in block or block.startswith(codecs.BOM_UTF8) or block[0] in BLANK:
-        return False
+    if not block or b"\0" in block or block.startswith(codecs.BOM_UTF8) or block[0] in _BLANK:
+        return None
     cells = np.frombuffer(block, dtype=np.uint8)
-    blank = adjacent(block, b"\n", BLANK)  # where lines begin so, perhaps within quotation marks
-    if b'"' not in block:
-        return not len(blank) and b"\r" not in block
-    quotes = np.flatnonzero(cells == ord('"'))
-    opening, closing = quotes[::2], quotes[1::2]
-    if len(opening) != len(closing):
-        return False
-    before, after = cells[opening[opening > 0] - 1], cells[closing[closing < len(cells) - 1] + 1]
-    if not (np.isin(before, _BESIDE).all() and np.isin(after, _BESIDE).all()):
-        return False
-    if b"\r" in block and (quotes.searchsorted(np.flatnonzero(cells == ord("\r"))) % 2 == 0).any():
-        return False
-    return bool((quotes.searchsorted(blank) % 2 == 1).all())
+    ends = _places(block, b"\n")  # of lines
+    if b'"' in block:
+        quotes = _places(block, b'"')
+        opening, closing = quotes[::2], quotes[1::2]
+        if len(opening) != len(closing):
+            return None
+        before, after = cells[opening[opening > 0] - 1], cells[closing[closing < len(cells) - 1] + 1]
+        if not (_among(before, _BESIDE).all() and _among(after, _BESIDE).all()):
+            return None
+        ends = ends[quotes.searchsorted(ends) % 2 == 0]
+        if b"\r" in block and (quotes.searchsorted(_places(block, b"\r")) % 2 == 0).any():
+            return None
+    elif b"\r" in block:
+        return None
+    ends += 1
+    if not len(ends) or ends[-1] < len(cells):
+        ends = np.append(ends, len(cells))
+    return None if _among(cells[ends[:-1]], _BLANK).any() else ends
 
 
-def adjacent(block: bytes, first: bytes, second: bytes) -> NDArray[np.intp]:
-    """The places of bytes of ``second`` that come right after one of ``first``."""
+def has_blank_line(block: bytes) -> bool:
+    """Does a line begin with a blank or its end, within quotation marks or not?"""
     import numpy as np
 
-    cells, found = np.frombuffer(block, dtype=np.uint8), [np.empty(0, dtype=np.intp)]
-    for start in range(0, len(cells), _CACHED):
-        part = cells[start : start + _CACHED + 1]
-        here = _any_of(part[:-1], first) & _any_of(part[1:], second)
-        if here.any():
-            found.append(np.flatnonzero(here) + start + 1)
-    return np.concatenate(found)
+    ends = _places(block, b"\n") + 1
+    return block[0] in _BLANK or bool(_among(np.frombuffer(block, np.uint8)[ends[ends < len(block)]], _BLANK).any())
 
 
 def count(block: bytes, character: bytes) -> int:
@@ -91,25 +92,33 @@ def count(block: bytes, character: bytes) -> int:
     import numpy as np
 
     cells = np.frombuffer(block, dtype=np.uint8)
-    starts = range(0, len(cells), _CACHED)
-    return sum(int(np.count_nonzero(cells[start : start + _CACHED] == character[0])) for start in starts)
-
-
-def _any_of(cells: NDArray[np.uint8], characters: bytes) -> NDArray[np.bool_]:
-    found: NDArray[np.bool_] = cells == characters[0]
-    for character in characters[1:]:
-        found |= cells == character
-    return found
+    starts = range(0, len(cells), _STEP)
+    return sum(int(np.count_nonzero(cells[start : start + _STEP] == character[0])) for start in starts)
 
 
 def _end(block: bytes) -> int:
     """The place after the last end of a line outside of quotation marks; 0 if there is none."""
-    import numpy as np
-
     end = block.rfind(b"\n")
-    if block.count(b'"', 0, end + 1) % 2 == 0:
+    quotes = _places(block, b'"')
+    if quotes.searchsorted(end) % 2 == 0:
         return end + 1
-    cells = np.frombuffer(block, dtype=np.uint8)
-    ends, quotes = np.flatnonzero(cells == ord("\n")), np.flatnonzero(cells == ord('"'))
+    ends = _places(block, b"\n")
     outside = ends[quotes.searchsorted(ends) % 2 == 0]
     return int(outside[-1]) + 1 if len(outside) else 0
+
+
+def _places(block: bytes, byte: bytes) -> NDArray[np.intp]:
+    """Where a byte is."""
+    import numpy as np
+
+    cells = np.frombuffer(block, dtype=np.uint8)
+    starts = range(0, len(block), _STEP)
+    return np.concatenate([np.flatnonzero(cells[start : start + _STEP] == ord(byte)) + start for start in starts])
+
+
+def _among(cells: NDArray[np.uint8], some: bytes) -> NDArray[np.bool_]:
+    import numpy as np
+
+    known = np.zeros(256, dtype=bool)  # faster than numpy.isin
+    known[list(some)] = True
+    return known[cells]

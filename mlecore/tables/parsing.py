@@ -7,18 +7,19 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from mlecore.tables.blocks import adjacent, first_record, first_records, splits_alike
+from mlecore.tables.blocks import first_record, first_records, record_ends
 from mlecore.tables.options import Options, Uncertain
 
 if TYPE_CHECKING:
+    import numpy as np
     import polars as pl
+    from numpy.typing import NDArray
 
 _SAMPLES = 1 << 16, 1 << 20  # bytes that types are guessed from, the first in a tenth of the time
 MISSING = (  # cells that pandas takes as missing
     *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A"),
     *("NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
 )
-_LONGEST_BLANK = 8  # characters that are looked at
 
 
 class Parser:
@@ -35,14 +36,15 @@ class Parser:
         """A block as polars reads it. Raises Uncertain, PolarsError."""
         import polars as pl
 
-        if not splits_alike(block):
-            raise Uncertain
         if not self.names:
             self._read_header(block)
             block = block[len(self.header) :]
+        ends = record_ends(block)
+        if ends is None:
+            raise Uncertain
         if self.types is not None:
             with suppress(pl.exceptions.ComputeError):
-                return self._typed(block, self.types)
+                return self._typed(block, ends, self.types)
         for sample in (*(first_records(block, size) for size in _SAMPLES), block):
             guessed = self._csv(sample, infer_schema_length=None, null_values=self._words())
             if guessed.width != len(self.names):
@@ -51,7 +53,7 @@ class Parser:
                 continue
             types = self._types(guessed)
             with suppress(pl.exceptions.ComputeError):  # another type is needed further down
-                table = self._typed(block, types)
+                table = self._typed(block, ends, types)
                 self.types = types
                 return table
         raise Uncertain
@@ -63,26 +65,28 @@ class Parser:
         except (csv.Error, UnicodeDecodeError):
             raise Uncertain from None
         plain = len(names) > 1 and all(names) and len(set(names)) == len(names)  # pandas renames some
-        if not plain or self.header.count(b"\n") != 1 or not set(self._options.usecols or ()) <= set(names):
+        one = record_ends(self.header) is not None and self.header.count(b"\n") == 1
+        if not plain or not one or not set(self._options.usecols or ()) <= set(names):
             raise Uncertain
         self.names = names
 
-    def _typed(self, block: bytes, types: dict[str, pl.DataType]) -> pl.DataFrame:
-        """A block with columns of these types."""
+    def _typed(self, block: bytes, ends: NDArray[np.intp], types: dict[str, pl.DataType]) -> pl.DataFrame:
+        """A block with columns of these types. Odd numbers are looked at as text."""
+        import numpy as np
         import polars as pl
 
         table = self._parse(block, types, self._options.usecols)
-        numbers = [column for column in table if column.dtype != pl.String]
-        gaps = [column.name for column in numbers if column.null_count()]
-        if gaps and _may_have_blanks(block):
-            cells = self._parse(block, dict.fromkeys(self.names, pl.String()), gaps)
-            for name in gaps:  # a blank is a gap in numbers to polars, and text to pandas
-                if cells[name].null_count() != table[name].null_count():
+        if len(table) != len(ends):
+            raise Uncertain
+        odd = {column.name: _odd(column) for column in table if column.dtype != pl.String}
+        odd = {name: rows for name, rows in odd.items() if rows.any()}
+        if odd:
+            records = _records(block, ends, np.logical_or.reduce([*odd.values()]))
+            cells = self._parse(records, dict.fromkeys(self.names, pl.String()), list(odd))
+            for name in odd:
+                # a blank is a gap in numbers to polars, and text to pandas; -0 is 0 in a block of whole numbers
+                if cells[name].null_count() != table[name].null_count() or cells[name].str.contains("^-0+$").any():
                     raise Uncertain
-        if zeros := [column.name for column in numbers if column.dtype == pl.Float64 and _negative_zero(column)]:
-            cells = self._parse(block, dict.fromkeys(self.names, pl.String()), zeros)
-            if any(cells[name].str.contains("^-0+$").any() for name in zeros):  # 0 in a block of whole numbers
-                raise Uncertain
         return table
 
     def _parse(self, block: bytes, types: dict[str, pl.DataType], names: Sequence[str] | None) -> pl.DataFrame:
@@ -162,22 +166,23 @@ def _integer(column: pl.Series) -> pl.DataType:
     return pl.Int64()
 
 
-def _may_have_blanks(block: bytes) -> bool:
-    """May a cell be blank? None is where a line begins."""
+def _odd(column: pl.Series) -> NDArray[np.bool_]:
+    """Where a column of numbers or booleans has a gap or -0."""
+    import numpy as np
+    import polars as pl
+
+    odd = column.is_null().to_numpy()
+    if column.dtype == pl.Float64 and (column == 0).any():
+        values = column.fill_null(1).to_numpy()
+        odd = odd | (np.signbit(values) & (values == 0))
+    return odd
+
+
+def _records(block: bytes, ends: NDArray[np.intp], wanted: NDArray[np.bool_]) -> bytes:
     import numpy as np
 
-    cells, around = np.frombuffer(block, dtype=np.uint8), b',\n"'  # at the end of a cell's text, too
-    places = adjacent(block, around, b" \t")
-    for _ in range(_LONGEST_BLANK):
-        places = places[places + 1 < len(cells)] + 1
-        if np.isin(cells[places], tuple(around)).any():
-            return True
-        places = places[np.isin(cells[places], tuple(b" \t"))]
-    return len(places) > 0
-
-
-def _negative_zero(column: pl.Series) -> bool:
-    import numpy as np
-
-    zeros = column.filter(column == 0)
-    return bool(np.signbit(zeros.to_numpy()).any())
+    rows = np.flatnonzero(wanted)
+    if 2 * len(rows) > len(ends):
+        return block
+    starts = np.where(rows == 0, 0, ends[rows - 1])
+    return b"".join([block[start:end] for start, end in zip(starts.tolist(), ends[rows].tolist(), strict=True)])

@@ -39,20 +39,33 @@ def read(stream: IO[bytes], options: Options) -> pl.DataFrame | None:
 
 
 def read_pieces(stream: IO[bytes], options: Options) -> Iterator[pl.DataFrame | IO[bytes]]:
-    """The table in pieces, each typed by itself; if one is uncertain, a stream of the rest, with the header."""
-    import polars as pl
+    """The table in pieces, each typed as the one before if it can be, or else by itself.
 
+    If one is uncertain, the rest comes as a stream, with the header.
+    """
     parser, parts = Parser(options), blocks(stream, _AT_ONCE)
     block = b""
     for number, block in enumerate(parts):
-        try:
-            yield certain(parser.cells(block), options, len(parser.names))
-            parser.types = None
-        except (Uncertain, pl.exceptions.PolarsError):
+        piece = _piece(parser, block, options)
+        if piece is None:
             yield io.BufferedReader(_Rest(chain([parser.header if number else b"", block], parts)))
             return
+        yield piece
     if not block:
         yield io.BytesIO()  # an empty file is for pandas to reject
+
+
+def _piece(parser: Parser, block: bytes, options: Options) -> pl.DataFrame | None:
+    """A block with the types of the piece before, or else with its own; None if it is uncertain."""
+    import polars as pl
+
+    while True:
+        kept = parser.types is not None
+        with suppress(Uncertain, pl.exceptions.PolarsError):
+            return certain(parser.cells(block), options, len(parser.names))
+        if not kept:
+            return None
+        parser.types = None
 
 
 class _Rest(io.RawIOBase):

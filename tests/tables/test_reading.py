@@ -170,6 +170,19 @@ def test_blocks_of_rows_that_pandas_types_by_themselves(
     assert fast(path) == (cell == "x")
 
 
+@pytest.mark.parametrize(
+    ("first", "then", "dtype"),
+    [("0.5", "7", "Float64"), ("x", "7", "Int8"), ("7", "0.5", "Float64"), ("7", "x", "String")],
+)
+def test_pieces_keep_their_types_where_they_can(tmp_path: Path, first: str, then: str, dtype: str) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("a,b\n" + f"{first},1000\n" * 2000 + f"{then},1000\n" * 2000)
+    pieces = list(read_pieces(path))
+    assert len(pieces) > 3
+    assert str(pieces[-1]["a"].dtype) == dtype
+    assert sum(map(len, pieces)) == 4000
+
+
 def test_missing_cells_are_those_of_pandas() -> None:
     from pandas._libs.parsers import STR_NA_VALUES
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import roc_auc
-from mlecore.prepare import ensure, ensure_columns, ensure_disjoint, link_file, read_csv, write_csv
+from mlecore.prepare import ensure, ensure_columns, ensure_disjoint, link_file, read_table, write_csv
 from mlecore.submissions import Format, Table
 
 COLUMNS = ["Insult", "Date", "Comment"]
@@ -17,14 +17,14 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
     # no split: Kaggle published the labels of its test set
     link_file(raw / "train.csv", public / "train.csv")
     link_file(raw / "test_with_solutions.csv", private / "test.csv")
-    train, answers = read_csv(public / "train.csv"), read_csv(private / "test.csv")
+    train, answers = read_table(public / "train.csv"), read_table(private / "test.csv")
     ensure_columns(train, COLUMNS, "train.csv")
     ensure_columns(answers, [*COLUMNS, "Usage"], "test_with_solutions.csv")
     ensure_disjoint(train["Comment"], answers["Comment"], "comments of train and test")
-    write_csv(answers[COLUMNS], private / "gold_submission.csv")
-    write_csv(answers[COLUMNS[1:]], public / "test.csv")
-    write_csv(answers[COLUMNS].assign(Insult=0), public / "sample_submission_null.csv")
-    same = read_csv(public / "test.csv").equals(answers[COLUMNS[1:]])
+    write_csv(answers.select(COLUMNS), private / "gold_submission.csv")
+    write_csv(answers.select(COLUMNS[1:]), public / "test.csv")
+    write_csv(answers.select(COLUMNS).with_columns(Insult=0), public / "sample_submission_null.csv")
+    same = read_table(public / "test.csv").equals(answers.select(COLUMNS[1:]))
     ensure(same, "test.csv, written and read again, differs from the answers")
 
 

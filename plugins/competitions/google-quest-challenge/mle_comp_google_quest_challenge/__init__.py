@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import ensure, read_csv, split_positions, write_csv
+from mlecore.prepare import ensure, read_table, split_positions, write_csv
 from mlecore.submissions import Format, Table, read_answers
 
 if TYPE_CHECKING:
     import numpy as np
+    import polars as pl
     from numpy.typing import NDArray
-    from pandas import DataFrame, Series
+    from pandas import Series
 
 TARGETS = [
     *(
@@ -37,37 +38,42 @@ RARE = "question_type_spelling"
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
-    table = read_csv(raw / "train.csv")
+    table = read_table(raw / "train.csv")
     ensure_all_columns(table)
     write(public, private, *_split(table))
 
 
-def ensure_all_columns(table: DataFrame) -> None:
+def ensure_all_columns(table: pl.DataFrame) -> None:
     ensure(len(table.columns) == 41, f"train.csv has {len(table.columns)} columns; expected 41")
 
 
-def write(public: Path, private: Path, train: DataFrame, test: DataFrame) -> None:
+def write(public: Path, private: Path, train: pl.DataFrame, test: pl.DataFrame) -> None:
     import numpy as np
+    import polars as pl
 
-    answers = test[["qa_id", *TARGETS]]
+    answers = test.select("qa_id", *TARGETS)
     for target in TARGETS:
-        ensure(answers[target].nunique() > 1, f"the test part has one value only of {target}")
+        ensure(_varies(answers[target]), f"the test part has one value only of {target}")
     write_csv(answers, private / "test.csv")
     write_csv(train, public / "train.csv")
-    write_csv(test.drop(columns=TARGETS), public / "test.csv")
-    ramp = np.linspace(0, 1, len(test))
-    write_csv(test[["qa_id"]].assign(**dict.fromkeys(TARGETS, ramp)), public / "sample_submission.csv")
+    write_csv(test.drop(TARGETS), public / "test.csv")
+    ramp = pl.Series(np.linspace(0, 1, len(test)))
+    write_csv(test.select("qa_id", **dict.fromkeys(TARGETS, ramp)), public / "sample_submission.csv")
 
 
-def _split(table: DataFrame) -> tuple[DataFrame, DataFrame]:
+def _varies(column: pl.Series) -> bool:
+    return column.drop_nulls().n_unique() > 1
+
+
+def _split(table: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """At random; where the rare target is constant in the test part, two rows then change places."""
     train, test = split_positions(len(table), 0.1)
-    if table[RARE].iloc[test].nunique() == 1:
-        other = (table[RARE].iloc[train] != 0).to_numpy()
+    if table[RARE][test].drop_nulls().n_unique() == 1:
+        other = (table[RARE][train].fill_null(1) != 0).to_numpy()
         ensure(other.any(), f"{RARE} is 0 in every row of train.csv, or nearly")
         place = other.argmax()  # the first
         train[place], test[0] = test[0], train[place]
-    return table.iloc[train], table.iloc[test]
+    return table[train], table[test]
 
 
 @hookimpl

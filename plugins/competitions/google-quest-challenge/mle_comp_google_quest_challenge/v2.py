@@ -8,28 +8,28 @@ from typing import TYPE_CHECKING
 import mle_comp_google_quest_challenge as v1
 from mlecore.errors import DataError
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import read_csv, split_whole_groups
+from mlecore.prepare import read_table, split_whole_groups
 from mlecore.submissions import Format, Table, read_answers
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from polars import DataFrame
 
 SEEDS = 1000
 
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
-    table = read_csv(raw / "train.csv", na_filter=False)
+    table = read_table(raw / "train.csv", na_filter=False)
     v1.ensure_all_columns(table)
     v1.write(public, private, *_split(table))
 
 
 def _split(table: DataFrame) -> tuple[DataFrame, DataFrame]:
     """By question, with the first seed that leaves no target constant in the test part: one is nearly always 0."""
-    questions = list(zip(table["question_title"], table["question_body"], strict=True))
+    questions = list(table.select("question_title", "question_body").iter_rows())
     for seed in range(SEEDS):
-        train, test = (table.iloc[part] for part in split_whole_groups(questions, test_size=0.1, seed=seed))
-        if (test[v1.TARGETS].nunique() > 1).all():
+        train, test = (table[part] for part in split_whole_groups(questions, test_size=0.1, seed=seed))
+        if all(test[target].n_unique() > 1 for target in v1.TARGETS):
             return train, test
     raise DataError(f"train.csv: with each of {SEEDS} seeds the test part has one value only of some target")
 

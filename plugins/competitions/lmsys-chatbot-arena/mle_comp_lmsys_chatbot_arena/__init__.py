@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import log_loss
-from mlecore.prepare import ensure_columns, ensure_disjoint, read_csv, split, write_csv
+from mlecore.prepare import ensure_columns, ensure_disjoint, read_table, split, write_csv
 from mlecore.submissions import Format, Table, generic_check
 from mlecore.submissions.messages import offending
 
@@ -23,14 +23,14 @@ COLUMNS = ["id", "model_a", "model_b", "prompt", "response_a", "response_b", *CH
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
-    battles = read_csv(raw / "train.csv")
+    battles = read_table(raw / "train.csv")
     ensure_columns(battles, COLUMNS, "train.csv")
     train, test = split(battles, test_size=0.1)
     ensure_disjoint(train["id"], test["id"], "ids of train and test")
     write_csv(train, public / "train.csv")
     write_csv(test, private / "answers.csv")
-    write_csv(test[SHOWN], public / "test.csv")
-    write_csv(test[["id"]].assign(**dict.fromkeys(CHANCES, 1 / 3)), public / "sample_submission.csv")
+    write_csv(test.select(SHOWN), public / "test.csv")
+    write_csv(test.select("id", **dict.fromkeys(CHANCES, 1 / 3)), public / "sample_submission.csv")
 
 
 @hookimpl

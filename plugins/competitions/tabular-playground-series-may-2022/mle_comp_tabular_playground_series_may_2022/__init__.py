@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import roc_auc
-from mlecore.prepare import read_table, split, write_csv
+from mlecore.prepare import Rows, read_table, split_positions, write_csv
 from mlecore.submissions import Format, Table
+
+if TYPE_CHECKING:
+    from polars import DataFrame
 
 TEST_ROWS = 100_000
 
@@ -16,14 +21,23 @@ TEST_ROWS = 100_000
 def prepare(raw: Path, public: Path, private: Path) -> None:
     import polars as pl
 
-    train, test = split(read_table(raw / "train.csv"), test_size=TEST_ROWS)
-    train = train.with_columns(id=pl.arange(len(train)))
-    test = test.with_columns(id=pl.arange(len(train), len(train) + len(test)))
-    write_csv(train, public / "train.csv")
+    with Rows([read_table(raw / "train.csv")], private) as rows:
+        train_rows, test_rows = split_positions(len(rows), test_size=TEST_ROWS)
+        write_csv(_numbered(rows.pieces(train_rows)), public / "train.csv")
+        test = rows.take(test_rows).with_columns(id=pl.arange(len(train_rows), len(rows)))
     write_csv(test, private / "test.csv")
     write_csv(test.drop("target"), public / "test.csv")
     write_csv(test.select("id", "target"), private / "gold_submission.csv")
     write_csv(test.select("id", target=0.5), public / "sample_submission.csv")
+
+
+def _numbered(pieces: Iterable[DataFrame]) -> Iterator[DataFrame]:
+    import polars as pl
+
+    start = 0
+    for piece in pieces:
+        yield piece.with_columns(id=pl.arange(start, start + len(piece)))
+        start += len(piece)
 
 
 @hookimpl

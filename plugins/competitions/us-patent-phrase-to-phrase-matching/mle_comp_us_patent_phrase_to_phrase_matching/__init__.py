@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import read_csv, split, write_csv
+from mlecore.prepare import read_table, split, write_csv
 from mlecore.submissions import Format, Table, generic_check
 
 if TYPE_CHECKING:
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
-    train, test = split(read_csv(raw / "train.csv"), test_size=0.1)
+    train, test = split(read_table(raw / "train.csv"), test_size=0.1)
     write_csv(train, public / "train.csv")
     write_csv(test, private / "test.csv")
-    write_csv(test[["id", "anchor", "target", "context"]], public / "test.csv")
-    write_csv(test[["id"]].assign(score=0), public / "sample_submission.csv")
+    write_csv(test.select("id", "anchor", "target", "context"), public / "test.csv")
+    write_csv(test.select("id", score=0), public / "sample_submission.csv")
 
 
 @hookimpl
