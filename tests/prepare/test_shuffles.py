@@ -20,7 +20,7 @@ def table() -> pd.DataFrame:
     )
 
 
-@pytest.mark.parametrize("at_once", [1 << 30, 5_000, 400])
+@pytest.mark.parametrize("at_once", [1 << 30, 5_000, pytest.param(400, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("wanted", [1000, 400, 1, 0])
 def test_rows_come_in_the_order_asked_for(
     table: pd.DataFrame, tmp_path: Path, wanted: int, at_once: int, monkeypatch: pytest.MonkeyPatch

@@ -17,6 +17,7 @@ from mlecore.errors import DataError, UsageError
 
 VERSION = "3.5.1"  # of @dodona/dolos-lib
 _SECONDS = 1800
+_FLAGS = {"CFLAGS": "-O1", "CXXFLAGS": "-O1"}  # parsers are large tables, which take compilers minutes otherwise
 
 
 def cache_folder() -> Path:
@@ -55,7 +56,7 @@ def _install(cache: Path, folder: Path) -> None:
             done = subprocess.run(
                 argv,
                 cwd=name,
-                env=child_environment(*NPM, *PROXIES),
+                env={**child_environment(*NPM, *PROXIES), **_FLAGS},
                 capture_output=True,
                 text=True,
                 timeout=_SECONDS,
