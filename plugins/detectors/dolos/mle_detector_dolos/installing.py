@@ -46,7 +46,7 @@ def _install(cache: Path, folder: Path) -> None:
     npm = shutil.which("npm")
     if npm is None:
         raise UsageError("npm is not on PATH; it installs Dolos", fix="Install Node with npm.")
-    print(f"installing Dolos {VERSION} into {folder}; this takes about 3 minutes, once", file=sys.stderr)
+    print(f"installing Dolos {VERSION} into {folder}; this takes about 2 minutes, once", file=sys.stderr)
     with tempfile.TemporaryDirectory(prefix=".installing-", dir=cache) as name:
         (Path(name) / "package.json").write_text('{"private": true}')
         package = f"@dodona/dolos-lib@{VERSION}"
