@@ -19,6 +19,7 @@ from typing import IO, Any
 
 from mlecore.archives import damaged, reading, refuse_zip_bomb, require_zip
 from mlecore.errors import DataError
+from mlecore.prepare.deflating import Deflate
 from mlecore.prepare.paths import safe_name
 
 _TIME = (1980, 1, 1, 0, 0, 0)
@@ -162,7 +163,10 @@ class ZipWriter:
 
     def open(self, name: str) -> IO[bytes]:
         """A member to write to as a stream, of any size; close it before the next one."""
-        return self._zip.open(self._info(name), "w", force_zip64=True)
+        stream = self._zip.open(self._info(name), "w", force_zip64=True)
+        if self._compression == zipfile.ZIP_DEFLATED:
+            stream._compressor = Deflate()  # type: ignore[attr-defined]  # zipfile's own uses one core
+        return stream
 
     def move(self, source: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> None:
         """A member of another zip under a new name, its compressed bytes copied as they are."""

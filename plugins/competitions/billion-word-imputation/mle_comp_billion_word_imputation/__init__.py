@@ -34,7 +34,7 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
         answers.write(HEADER)
         number = 0
         for line in lines:
-            if rng.uniform() <= SHARE and len(line.split()) > 2:
+            if rng.random_sample() <= SHARE and len(line.split()) > 2:
                 sentence = line.strip().replace('"', '""')
                 words = sentence.split()
                 del words[rng.randint(1, len(words) - 1)]  # neither the first nor the last
