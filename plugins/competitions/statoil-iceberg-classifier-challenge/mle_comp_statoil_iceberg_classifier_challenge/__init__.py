@@ -19,14 +19,16 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
     import pandas as pd
 
     with tempfile.TemporaryDirectory(dir=private) as folder:
-        train, test = split(list(_objects(raw, "train.json", Path(folder))), test_size=0.2)
+        # as text, which takes a sixth of the memory of 36 million numbers
+        images = [_texts(image) for image in _objects(raw, "train.json", Path(folder))]
+        train, test = split(images, test_size=0.2)
         asked: list[str] = []  # the keys of the first object of Kaggle's test set, in their order
         for image in _objects(raw, "test.json", Path(folder)):
             asked = asked or list(image)
     ensure_disjoint((image["id"] for image in train), (image["id"] for image in test), "ids of train.json")
     write_7z(public / "train.json.7z", {"train.json": _json(train)})
     write_7z(public / "test.json.7z", {"test.json": _json({key: image[key] for key in asked} for image in test)})
-    answers = pd.DataFrame({key: [image[key] for image in test] for key in ("id", "is_iceberg")})
+    answers = pd.DataFrame({key: [json.loads(image[key]) for image in test] for key in ("id", "is_iceberg")})
     write_csv(answers, private / "test.csv")
     write_csv(answers.assign(is_iceberg=0.5), private / "sample_submission.csv")
     sample = (private / "sample_submission.csv").read_bytes()
@@ -44,9 +46,15 @@ def _objects(raw: Path, name: str, folder: Path) -> Iterator[dict[str, Any]]:
     ensure(keys, f"{name} holds no object")
 
 
-def _json(images: Iterable[dict[str, Any]]) -> bytes:
-    """As ``json.dump`` writes them, in a tenth of its time."""
-    return f"[{', '.join(map(json.dumps, images))}]".encode("ascii")
+def _texts(image: dict[str, Any]) -> dict[str, str]:
+    """Each value as ``json.dump`` writes it, in a tenth of its time."""
+    return {key: json.dumps(value) for key, value in image.items()}
+
+
+def _json(images: Iterable[dict[str, str]]) -> bytes:
+    """A list of images as ``json.dump`` writes it."""
+    objects = ("{" + ", ".join(f"{json.dumps(key)}: {text}" for key, text in image.items()) + "}" for image in images)
+    return f"[{', '.join(objects)}]".encode("ascii")
 
 
 @hookimpl
