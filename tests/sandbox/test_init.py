@@ -249,10 +249,11 @@ def test_without_a_size_there_are_no_copies(sh: list[str], home: Path) -> None:
 
 
 def test_the_best_candidate_that_is_a_file_counts(sh: list[str], home: Path) -> None:
-    script = "mkdir -p out/a; ln -s /etc/passwd submission/submission.csv; echo x > 'out/a/b c.csv'; sleep 0.8"
+    script = "mkdir -p out/a; ln -s /etc/passwd submission/submission.csv; echo x > 'out/a/b c.csv'"
+    copied = "until ls .mlecore/snapshots/*.csv >/dev/null 2>&1; do sleep 0.1; done"
     patterns = "submission/submission.csv\nout/*/*.csv\nno such/*"
     run(
-        sh, home, "sh", "-c", script,
+        sh, home, "sh", "-c", f"{script}; {copied}", MLECORE_TIME_LIMIT="20",
         MLECORE_CANDIDATES=patterns, MLECORE_SNAPSHOT_BYTES="1000", MLECORE_SNAPSHOT_EVERY="0.2",
     )  # fmt: skip
     assert snapshots(home) == ["x\n"]
