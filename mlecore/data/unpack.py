@@ -69,6 +69,7 @@ def unpack(archive: Path, into: Path, progress: Progress | None = None) -> HashC
             unpacking.create(path)
         _on_all_cores(unpacking.complete, large)
     _refuse_alike(archive, into, folders, [path for _, path in members])
+    files.sync_meanwhile(len(members))
     return unpacking.known
 
 
