@@ -5,9 +5,10 @@ Tables must be parsed and written again, which ``polars`` does with all that the
 
 from __future__ import annotations
 
+import random
 import shutil
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from _measure import Measured, fresh, python, run
@@ -34,7 +35,7 @@ def steps(competition: str, size: float, folder: Path) -> dict[str, Callable[[],
     """Makes the archive in ``folder``; what to measure then: the steps of LIMIT, and `mlecore prepare`."""
     raw, archive, data = folder / "raw", folder / "download.zip", folder / "data"
     run(python(MAKE, competition, raw, size))
-    _pack(raw, archive)
+    pack(raw, archive)
 
     def prepare() -> Measured:
         shutil.rmtree(data, ignore_errors=True)
@@ -54,9 +55,19 @@ def megabytes(folder: Path) -> float:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
 
 
-def _pack(raw: Path, archive: Path) -> None:
+def pack(raw: Path, archive: Path) -> None:
     """Zip a folder as Kaggle does."""
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as opened:
         for path in sorted(raw.rglob("*")):
             if path.is_file():
                 opened.write(path, path.relative_to(raw))
+
+
+def noise(smallest: int, largest: int) -> Iterator[bytes]:
+    """Contents of files without end, which deflate by a tenth, as pictures do: noise with some repetition."""
+    draw = random.Random(0)
+    source = draw.randbytes(4 << 20)
+    while True:
+        size = draw.randint(smallest, largest)
+        begin = draw.randrange(len(source) - size)
+        yield source[begin : begin + size * 9 // 10] + b"\0\1\2abc" * (size // 60)

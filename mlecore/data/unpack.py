@@ -1,6 +1,7 @@
 """Unpack a downloaded zip on all cores, safely even if it is hostile.
 
-Names are checked before anything is written, sizes while it is. Threads inflate and hash, which releases the GIL.
+Names are checked before anything is written, sizes while it is. Threads inflate and hash large members, which releases
+the GIL; forks write small ones, for which handing it over would cost more than they do.
 """
 
 from __future__ import annotations
@@ -12,13 +13,15 @@ import stat
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore import files
 from mlecore.data.contents import Member, contents
 from mlecore.data.disk_space import require
-from mlecore.data.hash_cache import HashCache
+from mlecore.data.forks import in_forks
+from mlecore.data.hash_cache import HashCache, Known
 from mlecore.data.manifest import batched
 from mlecore.data.scatter import WHEN, nest, shuffled
 from mlecore.errors import DataError
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
 
 _PORTION = 4 << 20  # bytes of members for one thread at a time
 _WRITE = os.O_WRONLY | getattr(os, "O_BINARY", 0)
+_NEW = _WRITE | os.O_CREAT | os.O_EXCL
 _BY_DESCRIPTOR = os.utime in os.supports_fd
 
 
@@ -58,12 +62,14 @@ def unpack(archive: Path, into: Path, progress: Progress | None = None) -> HashC
     with open_members(archive) as opened, nest(into) as new:
         unpacking = _Unpacking(opened, into, new, count)
         # Public files are links to these. Their numbers and times must not tell the order of the archive, often that of
-        # the labels: all are made in a random order. Large ones are then filled in that in which they can be read, by
-        # all cores; for small ones, handing over the GIL would cost more.
-        for member in shuffled(members):
-            unpacking.create(member)
-        _on_all_cores(unpacking.complete, (member for member in members if not is_small(member[0])))
+        # the labels: all are made in a random order. Large ones are then filled in that in which they can be read.
+        large = [member for member in members if not is_small(member[0])]
+        in_forks(unpacking.write, shuffled(member for member in members if is_small(member[0])), unpacking.written)
+        for _, path in shuffled(large):
+            unpacking.create(path)
+        _on_all_cores(unpacking.complete, large)
     _refuse_alike(archive, into, folders, [path for _, path in members])
+    files.sync_meanwhile(len(members))
     return unpacking.known
 
 
@@ -77,22 +83,28 @@ class _Unpacking:
         self._nest = nest
         self._count = count
 
-    def create(self, member: Member) -> None:
-        """Make its file; write it if it is small."""
+    def write(self, member: Member) -> Known:
+        """Make a small file."""
         info, path = member
-        new = f"{self._nest}/new"
-        if is_small(member[0]):
-            data = self._members.content(info)
-            out = os.open(new, _WRITE | os.O_CREAT | os.O_EXCL, 0o666 & ~files.WRITABLE)
-            try:
-                files.write_all(out, data)
-                self._finish(out, hashlib.sha256(data).digest())
-            finally:
-                _close(out, new)
-            self._count(len(data))
-        else:
-            os.close(os.open(new, _WRITE | os.O_CREAT | os.O_EXCL, 0o666))
-        self._move(new, path)
+        data = self._members.content(info)
+        out = os.open(self._new, _NEW, 0o666 & ~files.WRITABLE)
+        try:
+            files.write_all(out, data)
+            known = _finish(out, hashlib.sha256(data).digest())
+        finally:
+            _close(out, self._new)
+        self._move(path)
+        return known
+
+    def written(self, member: Member, known: Known) -> None:
+        """A small file is there."""
+        self.known.add(*known)
+        self._count(member[0].file_size)
+
+    def create(self, path: str) -> None:
+        """Make an empty file, for ``complete``."""
+        os.close(os.open(self._new, _NEW, 0o666))
+        self._move(path)
 
     def complete(self, member: Member) -> None:
         """Write its file, which is there."""
@@ -104,29 +116,38 @@ class _Unpacking:
                 digest.update(data)
                 files.write_all(out, data)
                 self._count(len(data))
-            self._finish(out, digest.digest())
+            self.known.add(*_finish(out, digest.digest()))
         finally:
             _close(out, path)
 
-    def _finish(self, out: int, digest: bytes) -> None:
-        """The last changes of a file."""
-        if _BY_DESCRIPTOR:
-            os.utime(out, (WHEN, WHEN))
-        status = os.fstat(out)
-        if status.st_mode & files.WRITABLE:
-            os.chmod(out, stat.S_IMODE(status.st_mode) & ~files.WRITABLE)
-        self.known.add(status, digest)
+    @cached_property
+    def _new(self) -> str:
+        """Where a file is made, in a folder of each process's own: they would wait for each other to change one."""
+        folder = f"{self._nest}/{os.getpid()}"
+        Path(folder).mkdir()
+        return f"{folder}/new"
 
-    def _move(self, new: str, path: str) -> None:
+    def _move(self, path: str) -> None:
+        """Give the new file its name."""
         archive = self._members.archive
         try:
-            os.rename(new, f"{self._into}/{path}")  # noqa: PTH104 - half the time of Path
+            os.rename(self._new, f"{self._into}/{path}")  # noqa: PTH104 - half the time of Path
         except OSError as error:
             if error.errno == errno.ENAMETOOLONG:
                 raise DataError(f"{archive}: the name {path[:80]!r}... is too long for this disk") from None
             if error.errno in (errno.EISDIR, errno.EEXIST):  # Windows does not replace a file
                 raise _alike(archive, path) from None
             raise
+
+
+def _finish(out: int, digest: bytes) -> Known:
+    """The last changes of a file."""
+    if _BY_DESCRIPTOR:
+        os.utime(out, (WHEN, WHEN))
+    status = os.fstat(out)
+    if status.st_mode & files.WRITABLE:
+        os.chmod(out, stat.S_IMODE(status.st_mode) & ~files.WRITABLE)
+    return status.st_dev, status.st_ino, digest
 
 
 def _close(out: int, path: str) -> None:

@@ -27,6 +27,7 @@ SMALLEST = {
     "probes.py": ["--backend", "vm", "--only", "processes"],
     "slurm_array.py": ["--jobs", "3", "-B", "poll=1"],
     "slurm_faults.py": ["--only", "killed-after-sbatch", "--runs", "2", "--seconds", "2"],
+    "small_files.py": ["--mb", "2", "--rounds", "1"],
     "startup.py": ["--rounds", "1", "--runs", "20"],
     "view.py": ["--runs", "20", "--groups", "2"],
 }
