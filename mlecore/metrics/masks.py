@@ -38,12 +38,13 @@ def overlap(a: Runs, b: Runs) -> int:
 
 
 def _shared(a: Runs, b: Runs) -> NDArray[Any]:
-    """The pixels that are set in both, in parts: there, one run more has begun than has ended in either mask.
+    """The pixels that are set in both, in parts: where two runs have begun that have not ended.
 
-    So each begins with the begin of a run, of either, and ends with the end of the run that ends next but one.
+    That is from the second begin of all runs to their first end, from the third to the second and so on, where the end
+    is the later one.
     """
     begins, ends = (np.sort(np.concatenate([a[:, side], b[:, side]]), kind="stable") for side in (0, 1))
-    return np.maximum(ends[:-1] - begins[1:], 0)
+    return np.asarray(np.maximum(ends[:-1] - begins[1:], 0))
 
 
 def areas(masks: Masks) -> NDArray[np.int64]:
@@ -70,8 +71,11 @@ def _overlaps(a: Masks, b: Masks) -> NDArray[np.int64]:
     if pixels * len(a) > np.iinfo(np.int64).max:
         return np.array([overlap(*pair) for pair in zip(a, b, strict=True)], dtype=np.int64)
     small = pixels * len(a) <= np.iinfo(np.int32).max  # sorted in half the time
-    places = np.arange(len(a), dtype=np.int32 if small else np.int64)[:, None] * pixels
-    shared = _shared(one + places.repeat(one_counts, axis=0), other + places.repeat(other_counts, axis=0))
+    places = (np.arange(len(a)) * pixels).astype(np.int32 if small else np.int64)
+    one, other = (
+        runs + np.repeat(places, counts)[:, None] for runs, counts in ((one, one_counts), (other, other_counts))
+    )
+    shared = _shared(one, other)
     return _sums(shared, np.maximum(np.cumsum(one_counts + other_counts) - 1, 0))
 
 
@@ -96,5 +100,6 @@ def _joined(masks: Masks) -> tuple[Runs, NDArray[np.int64]]:
 
 def dice(a: Masks, b: Masks) -> list[float]:
     """2 * overlap / (area + area) of each pair of masks; NaN where both are empty."""
-    both, shared = (areas(a) + areas(b)).tolist(), overlaps(a, b).tolist()
-    return [2 * hits / pixels if pixels else float("nan") for hits, pixels in zip(shared, both, strict=True)]
+    with np.errstate(invalid="ignore"):
+        scores: list[float] = (2 * overlaps(a, b) / (areas(a) + areas(b))).tolist()
+    return scores

@@ -12,6 +12,8 @@ from pandas.api.indexers import check_array_indexer
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    Part = tuple[NDArray[np.intp], NDArray[np.intp], Any]
+
 
 class ListsDtype(ExtensionDtype):  # type: ignore[misc]
     """That of ``Lists``."""
@@ -87,7 +89,7 @@ class Lists(ExtensionArray):  # type: ignore[misc]
         return self._items[np.arange(ends[-1]) + np.repeat(self._starts - ends + self.counts(), self.counts())]
 
 
-def lists_of(parts: Sequence[tuple[NDArray[np.intp], NDArray[np.intp], Any]], join: Callable[[list[Any]], Any]) -> Lists:
+def lists_of(parts: Sequence[Part], join: Callable[[list[Any]], Any]) -> Lists:
     """From (places of cells, how many items each has, these items); ``join`` makes one array of those of all parts."""
     count = sum(len(places) for places, _, _ in parts)
     starts, ends, done = np.zeros(count, dtype=np.intp), np.zeros(count, dtype=np.intp), 0

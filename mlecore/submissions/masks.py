@@ -19,7 +19,7 @@ from mlecore.submissions.messages import row_name, shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-    from pandas import DataFrame
+    from pandas import DataFrame, Series
 
     from mlecore.submissions.lists import Lists
 
@@ -38,7 +38,9 @@ _U = np.uint64
 _DIGITS = np.array([0x0F0F0F0F0F0F0F0F >> 64 - 8 * n << 64 - 8 * n for n in range(9)], dtype=_U)  # of the last n bytes
 
 
-def decode_masks(frame: DataFrame, cells: Iterable[str], sizes: Iterable[int | None], *, exact: bool = False) -> Lists:
+def decode_masks(
+    frame: DataFrame, cells: Iterable[str], sizes: Sequence[int | None] | Series, *, exact: bool = False
+) -> Lists:
     """The runs of each row's cell; ``sizes``: the number of pixels of each row's picture, None if it is unknown.
 
     A cell is blank (no pixel), or ``start length start length ...`` separated by white space, counted from 1. Refused:
@@ -99,7 +101,7 @@ def _decode(cell: str, size: int | None, exact: bool) -> Runs:
 def _limits(pixels: NDArray[Any]) -> NDArray[np.int64]:
     """The pixels of each picture; ``_FAR`` if it is unknown, and less if not."""
     if pixels.dtype.kind == "i":
-        return np.minimum(pixels, _FAR - 1)
+        return np.asarray(np.minimum(pixels, _FAR - 1))
     return np.array([_FAR if size is None else min(int(size), _FAR - 1) for size in pixels], dtype=np.int64)
 
 
@@ -140,7 +142,7 @@ def _numbers_together(cells: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[
     A number is in the last of the eight bytes before its end. Of these, those of other numbers become 0, the others
     digits; then neighbours are added up: digits to numbers below 100, these to numbers below 10,000, and these.
     """
-    text = ("\n" * _EIGHT + "\n".join(cells) + "\n").encode(errors="replace")
+    text = "\n".join([*[""] * _EIGHT, *cells, ""]).encode(errors="surrogatepass")
     characters = np.frombuffer(text, dtype=np.uint8)
     ends = np.flatnonzero(characters < ord("0"))[_EIGHT - 1 :]
     lengths = np.diff(ends)
@@ -148,7 +150,11 @@ def _numbers_together(cells: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[
     ends = ends[1:]
     between = characters[ends]
     final = between == ord("\n")
-    if characters.max() > ord("9") or not (final | (between == ord(" "))).all() or np.count_nonzero(final) != len(cells):
+    if (
+        characters.max() > ord("9")
+        or not (final | (between == ord(" "))).all()
+        or np.count_nonzero(final) != len(cells)
+    ):
         return None
     shortest, longest = lengths.min(), lengths.max()
     if shortest < 1 or longest > _LONGEST:
