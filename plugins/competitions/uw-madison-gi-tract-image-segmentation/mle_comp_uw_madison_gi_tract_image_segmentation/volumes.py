@@ -6,7 +6,7 @@ A volume is what one scan shows: the slices of one day, one above the other, the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from attrs import frozen
@@ -16,10 +16,14 @@ from mlecore.metrics import areas, overlaps
 from mlecore.submissions.messages import shown
 
 if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
     from mle_comp_uw_madison_gi_tract_image_segmentation.hausdorff import Integers
     from mlecore.submissions.lists import Lists
 
 Size = tuple[int, int]  # height, width
+Sizes: TypeAlias = "Sequence[Size] | Integers"
 _TOGETHER = 1 << 18  # voxels whose distances are computed at once
 
 
@@ -52,6 +56,12 @@ class Volumes:
         return np.stack([np.repeat(place, lengths), np.repeat(layer, lengths), column, row])
 
 
+def pixels(sizes: Sizes) -> Integers:
+    """Of each picture."""
+    height, width = np.asarray(sizes, dtype=np.int64).reshape(-1, 2).T
+    return height * width
+
+
 def mean_dice(truth: Lists, predictions: Lists) -> float:
     """Over the pairs in which not both are empty; NaN without one. What one side has beyond the other is left out."""
     common = min(len(truth), len(predictions))
@@ -61,35 +71,47 @@ def mean_dice(truth: Lists, predictions: Lists) -> float:
     return sum(scores) / len(scores) if scores else float("nan")
 
 
-def volumes(ids: Sequence[str], masks: Lists, sizes: Sequence[Size]) -> Volumes:
+def volumes(ids: Sequence[str], masks: Lists, sizes: Sizes) -> Volumes:
     """One a day, in the order of the ids as text; ``sizes`` may be longer.
 
     Raises InvalidSubmission if a day has slices of two sizes.
     """
-    import pandas as pd
+    import polars as pl
 
-    order = sorted(range(len(ids)), key=ids.__getitem__)
-    slices = list(dict.fromkeys(ids[row] for row in order))
-    day, days = pd.factorize(np.array([id.partition("_slice_")[0] for id in slices], dtype=object))
+    named = pl.Series(ids, dtype=pl.String)
+    slices = named.unique().sort()
+    day_named = slices.str.split("_slice_").list.first()
+    days = day_named.unique(maintain_order=True)
+    day, rank = _places(day_named, days), _places(named, slices)
     by_day, counts = np.argsort(day, kind="stable"), np.bincount(day, minlength=len(days))
-    number = {slices[place]: number for number, place in enumerate(by_day.tolist())}
+    number = np.empty_like(by_day)
+    number[by_day] = np.arange(len(by_day))
     day = day[by_day]
     layer = np.arange(len(day)) - np.repeat(np.cumsum(counts) - counts, counts)
-    slice_of = np.fromiter((number[ids[row]] for row in order), np.intp, len(order))
+    order = np.argsort(rank, kind="stable")
+    slice_of = number[rank[order]]
     day_of = day[slice_of]
-    found = np.array(sizes[: len(ids)], dtype=np.int64).reshape(-1, 2)[order]
+    found = np.asarray(sizes[: len(ids)], dtype=np.int64).reshape(-1, 2)[order]
     size = found[np.unique(day_of, return_index=True)[1]]
-    other = day_of[(found != size[day_of]).any(axis=1)]
+    height, width = (found != size[day_of]).T
+    other = day_of[height | width]
     if len(other):
-        which = other.min()
+        which = int(other.min())
         several = len(set(map(tuple, found[day_of == which].tolist())))
         raise InvalidSubmission(
             f"slices of {shown(days[which])} meet images of {several} sizes in the answers: rows are paired by their "
             "place in the file, so keep the sample's order"
         )
-    ordered = masks[np.array(order, dtype=np.intp)]
+    ordered = masks[order]
     kept, runs = _joined(np.repeat(slice_of, ordered.counts()), ordered.joined().astype(np.int64))
     return Volumes(np.column_stack([counts, size[:, ::-1]]), np.column_stack([day, layer])[kept], runs)
+
+
+def _places(texts: pl.Series, among: pl.Series) -> NDArray[np.intp]:
+    """Where each text is among these."""
+    import polars as pl
+
+    return texts.cast(pl.Enum(among)).to_physical().to_numpy().astype(np.intp)
 
 
 def _joined(slices: Integers, runs: Integers) -> tuple[Integers, Integers]:
