@@ -16,9 +16,6 @@ from mlecore.metrics import areas, overlaps
 from mlecore.submissions.messages import shown
 
 if TYPE_CHECKING:
-    import polars as pl
-    from numpy.typing import NDArray
-
     from mle_comp_uw_madison_gi_tract_image_segmentation.hausdorff import Integers
     from mlecore.submissions.lists import Lists
 
@@ -76,13 +73,11 @@ def volumes(ids: Sequence[str], masks: Lists, sizes: Sizes) -> Volumes:
 
     Raises InvalidSubmission if a day has slices of two sizes.
     """
-    import polars as pl
+    import pandas as pd
 
-    named = pl.Series(ids, dtype=pl.String)
-    slices = named.unique().sort()
-    day_named = slices.str.split("_slice_").list.first()
-    days = day_named.unique(maintain_order=True)
-    day, rank = _places(day_named, days), _places(named, slices)
+    slices = sorted(set(ids))
+    rank = pd.Index(slices, dtype=object).get_indexer(ids)
+    day, days = pd.factorize(np.array([name.partition("_slice_")[0] for name in slices], dtype=object))
     by_day, counts = np.argsort(day, kind="stable"), np.bincount(day, minlength=len(days))
     number = np.empty_like(by_day)
     number[by_day] = np.arange(len(by_day))
@@ -96,7 +91,7 @@ def volumes(ids: Sequence[str], masks: Lists, sizes: Sizes) -> Volumes:
     height, width = (found != size[day_of]).T
     other = day_of[height | width]
     if len(other):
-        which = int(other.min())
+        which = other.min()
         several = len(set(map(tuple, found[day_of == which].tolist())))
         raise InvalidSubmission(
             f"slices of {shown(days[which])} meet images of {several} sizes in the answers: rows are paired by their "
@@ -105,13 +100,6 @@ def volumes(ids: Sequence[str], masks: Lists, sizes: Sizes) -> Volumes:
     ordered = masks[order]
     kept, runs = _joined(np.repeat(slice_of, ordered.counts()), ordered.joined().astype(np.int64))
     return Volumes(np.column_stack([counts, size[:, ::-1]]), np.column_stack([day, layer])[kept], runs)
-
-
-def _places(texts: pl.Series, among: pl.Series) -> NDArray[np.intp]:
-    """Where each text is among these."""
-    import polars as pl
-
-    return texts.cast(pl.Enum(among)).to_physical().to_numpy().astype(np.intp)
 
 
 def _joined(slices: Integers, runs: Integers) -> tuple[Integers, Integers]:
