@@ -122,15 +122,16 @@ def _decode_together(
     begin -= 1
     end += begin
     counts = np.diff(np.flatnonzero(last), prepend=-1)
-    limit = limits.repeat(counts)
-    inside = begin < limit
     within = ~last[:-1]  # a run and the one after it are of one mask
-    if (within & (begin[1:] < begin[:-1])).any() or (exact and (end > limit).any()):
-        return None
-    np.minimum(end, limit, out=end)
-    if (within & (limit[1:] < _FAR) & inside[1:] & (begin[1:] < end[:-1])).any():
-        return None
-    if not inside.all():
+    overlap = within & (begin[1:] < end[:-1])
+    if overlap.any() or end.max() > limits.min():
+        limit = limits.repeat(counts)
+        inside = begin < limit
+        if (within & (begin[1:] < begin[:-1])).any() or (overlap & inside[1:] & (limit[1:] < _FAR)).any():
+            return None
+        if exact and (end > limit).any():
+            return None
+        np.minimum(end, limit, out=end)
         runs, counts = runs[inside], np.add.reduceat(inside, np.cumsum(counts) - counts, dtype=np.intp)
     return counts, runs.astype(np.int32) if runs.max(initial=0) <= np.iinfo(np.int32).max else runs
 
@@ -161,7 +162,8 @@ def _numbers_together(cells: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[
         return None
     if longest > _EIGHT:
         return np.fromstring(text, dtype=np.int64, sep=" "), final
-    numbers = np.ndarray(len(text) - _EIGHT + 1, "<u8", text, strides=(1,))[ends - _EIGHT]
+    eights = np.ndarray(len(text) - _EIGHT + 1, "V8", text, strides=(1,))  # those from each place on
+    numbers = eights.take(ends - _EIGHT).view("<u8")
     numbers &= _DIGITS[lengths]
     numbers *= _U(10 << 8 | 1)
     numbers >>= _U(8)
