@@ -156,7 +156,7 @@ class Column:
             return [self.pixels] * len(answers)
         if not set(self.pixels) <= set(answers.columns):
             return [None] * len(answers)
-        return answers[list(self.pixels)].prod(axis=1)
+        return math.prod(answers[name] for name in self.pixels)
 
 
 _APPLY: Mapping[str, frozenset[str]] = {

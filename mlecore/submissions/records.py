@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from mlecore.submissions.lists import Lists
 
-_TOGETHER = 1 << 22  # characters that are decoded at once
+_TOGETHER = 1 << 20  # characters that are decoded at once
 _FEW = 1024  # cells that are decoded one by one if one of them must be
 
 
