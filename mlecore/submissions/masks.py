@@ -149,18 +149,11 @@ def _numbers_together(cells: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[
     lengths = np.diff(ends)
     lengths -= 1
     ends = ends[1:]
-    between = characters[ends]
-    final = between == ord("\n")
-    if (
-        characters.max() > ord("9")
-        or not (final | (between == ord(" "))).all()
-        or np.count_nonzero(final) != len(cells)
-    ):
+    final = characters[ends] == ord("\n")
+    plain = (final | (characters[ends] == ord(" "))).all() and characters.max() <= ord("9")
+    if not plain or np.count_nonzero(final) != len(cells) or lengths.min() < 1 or lengths.max() > _LONGEST:
         return None
-    shortest, longest = lengths.min(), lengths.max()
-    if shortest < 1 or longest > _LONGEST:
-        return None
-    if longest > _EIGHT:
+    if lengths.max() > _EIGHT:
         return np.fromstring(text, dtype=np.int64, sep=" "), final
     eights = np.ndarray(len(text) - _EIGHT + 1, "V8", text, strides=(1,))  # those from each place on
     numbers = eights.take(ends - _EIGHT).view("<u8")
@@ -173,7 +166,7 @@ def _numbers_together(cells: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[
     numbers &= _U(0x0000FFFF0000FFFF)
     numbers *= _U(10_000 << 32 | 1)
     numbers >>= _U(32)
-    return numbers.view(np.int64), final
+    return numbers.view("<i8"), final
 
 
 def _numbers(cell: str) -> NDArray[np.int64]:
