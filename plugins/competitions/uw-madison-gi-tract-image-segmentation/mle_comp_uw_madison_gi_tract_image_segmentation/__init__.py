@@ -12,6 +12,7 @@ from mle_comp_uw_madison_gi_tract_image_segmentation.volumes import (
     mean_dice,
     mean_distance,
     pixels,
+    slices,
     volumes,
 )
 from mlecore.hookspecs import hookimpl
@@ -96,7 +97,9 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     sizes = truth[["image_height", "image_width"]].to_numpy().astype("int64")
     ids, masks = _masks(predictions, sizes)
     true_ids, true_masks = _masks(truth, sizes)
-    distance = mean_distance(volumes(true_ids, true_masks, sizes), volumes(ids, masks, sizes))
+    true = slices(true_ids)
+    given = true if ids == true_ids else slices(ids)
+    distance = mean_distance(volumes(true, true_masks, sizes), volumes(given, masks, sizes))
     return 0.4 * mean_dice(true_masks, masks) + 0.6 * (1 - distance)
 
 
@@ -107,7 +110,7 @@ def check(submission: Table, sample: Table, public: Path, format: Format) -> Seq
     asked, predictions = format.read(submission, sample.frame())
     sizes = slice_sizes(public / "test", asked["id"])
     ids, masks = _masks(predictions, sizes)
-    volumes(ids, masks, sizes)
+    volumes(slices(ids), masks, sizes)
     if len(predictions) != len(asked):
         warnings.append(f"there are {len(predictions):,} rows, where the sample has {len(asked):,}")
     return warnings

@@ -12,6 +12,7 @@ from mle_comp_uw_madison_gi_tract_image_segmentation.volumes import (
     mean_dice,
     mean_distance,
     pixels,
+    slices,
     volumes,
 )
 from mlecore.hookspecs import hookimpl
@@ -33,8 +34,8 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     truth, predictions = _paired(submission, read_answers(private / "test.csv", columns), format)
     sizes = truth[["image_height", "image_width"]].to_numpy().astype("int64")
     asked, given = (_masks(table, sizes) for table in (truth, predictions))
-    slices = (truth["class"] + " " + truth["id"]).tolist()
-    distance = mean_distance(volumes(slices, asked, sizes), volumes(slices, given, sizes))
+    named = slices((truth["class"] + " " + truth["id"]).tolist())
+    distance = mean_distance(volumes(named, asked, sizes), volumes(named, given, sizes))
     return 0.4 * mean_dice(asked, given) + 0.6 * (1 - distance)
 
 
