@@ -139,8 +139,9 @@ def write(id: str, folder: Path, rows: int) -> int:
     key = competition.format.id or perfect.columns[0]
     texts = pd.read_csv(small / "submission.csv", dtype=str, keep_default_na=False)
     ids = texts[key]
-    width = max(len(str(int(id))) for id in ids) if all(map(str.isdigit, ids)) else 0
     times = max(1, rows // len(texts))
+    most = 18 - len(str(times))  # digits of numbers that stay within 64 bits
+    width = min(most, max(len(str(int(id))) for id in ids)) if all(map(str.isdigit, ids)) else 0
     answers = Path(competition.facts.answers)
     if answers.suffix == ".csv":
         table = pd.read_csv(small / answers, dtype=str, keep_default_na=False)
@@ -179,7 +180,7 @@ def repeated(
             out[name] = [" ".join(cell.split()[::-1]) if t % 2 else cell for t, cell in cells]
     if key in table:
         ids = zip(time.tolist(), table[key].tolist() * times, strict=True)
-        out[key] = [(f"{t}{int(id):0{width}d}" if width else f"{t}-{id}") if t else id for t, id in ids]
+        out[key] = [(f"{t}{id[-width:]:0>{width}}" if width else f"{t}-{id}") if t else id for t, id in ids]
     return out
 
 

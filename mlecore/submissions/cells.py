@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from typing import Literal
 
 Word = Literal["text", "number", "integer"]  # how a word of a record is read
 
@@ -34,12 +30,3 @@ def words(cell: str, *, single: bool = False) -> Iterator[str]:
     if len(cell) <= _SIZE:  # half the time of the generator
         return iter(cell.split(separator))
     return (word for piece in pieces(cell, single=single) for word in piece.split(separator))
-
-
-def batches(sizes: NDArray[np.int64], most: int) -> Iterator[list[int]]:
-    """Places of the cells that have characters, ascending, in parts of about ``most`` characters together."""
-    import numpy as np
-
-    places = np.flatnonzero(sizes)
-    part = np.cumsum(sizes[places]) // most
-    return (some.tolist() for some in np.split(places, np.flatnonzero(np.diff(part)) + 1) if len(some))

@@ -45,7 +45,7 @@ from mlecore.schema import SchemaError, Written, brief, structure
 from mlecore.submissions.cells import Word
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from pandas import DataFrame, Series
 
     from mlecore.submissions.table import Table
 
@@ -150,13 +150,13 @@ class Column:
         """Columns of the answers that reading takes."""
         return () if isinstance(self.pixels, int) else self.pixels
 
-    def _sizes(self, answers: DataFrame) -> Sequence[int | None]:
+    def _sizes(self, answers: DataFrame) -> Sequence[int | None] | Series:
         """The number of pixels of each row's picture, if it is known."""
         if isinstance(self.pixels, int):
             return [self.pixels] * len(answers)
         if not set(self.pixels) <= set(answers.columns):
             return [None] * len(answers)
-        return list(answers[list(self.pixels)].prod(axis=1))
+        return math.prod(answers[name] for name in self.pixels)
 
 
 _APPLY: Mapping[str, frozenset[str]] = {

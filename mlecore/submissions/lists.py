@@ -12,6 +12,8 @@ from pandas.api.indexers import check_array_indexer
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    Part = tuple[NDArray[np.intp], NDArray[np.intp], Any]
+
 
 class ListsDtype(ExtensionDtype):  # type: ignore[misc]
     """That of ``Lists``."""
@@ -87,7 +89,7 @@ class Lists(ExtensionArray):  # type: ignore[misc]
         return self._items[np.arange(ends[-1]) + np.repeat(self._starts - ends + self.counts(), self.counts())]
 
 
-def lists_of(parts: Sequence[tuple[Sequence[int], NDArray[np.intp], Any]], join: Callable[[list[Any]], Any]) -> Lists:
+def lists_of(parts: Sequence[Part], join: Callable[[list[Any]], Any]) -> Lists:
     """From (places of cells, how many items each has, these items); ``join`` makes one array of those of all parts."""
     count = sum(len(places) for places, _, _ in parts)
     starts, ends, done = np.zeros(count, dtype=np.intp), np.zeros(count, dtype=np.intp), 0
@@ -95,5 +97,7 @@ def lists_of(parts: Sequence[tuple[Sequence[int], NDArray[np.intp], Any]], join:
         last = done + np.cumsum(counts)
         starts[places], ends[places] = last - counts, last
         done = int(last[-1]) if len(last) else done
+    none = starts == ends  # lie behind the cell before, so that cells in their order are adjacent
+    starts[none] = ends[none] = np.maximum.accumulate(np.where(none, 0, ends))[none]
     items = [items for _, _, items in parts if len(items)]
     return Lists(items[0] if len(items) == 1 else join(items), starts, ends)

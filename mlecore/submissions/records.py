@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,8 @@ import numpy as np
 from attrs import frozen
 
 from mlecore.errors import InvalidSubmission
-from mlecore.submissions.cells import Word, batches, pieces, words
+from mlecore.submissions.cells import Word, pieces, words
+from mlecore.submissions.decoding import decode
 from mlecore.submissions.messages import in_file_order, row_name, shown
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
     from mlecore.submissions.lists import Lists
 
-_SHORT, _TOGETHER = 1 << 16, 1 << 20  # characters of a cell, and of all that are decoded at once
+_TOGETHER = 1 << 20  # characters that are decoded at once
 _FEW = 1024  # cells that are decoded one by one if one of them must be
 
 
@@ -51,30 +53,17 @@ def decode_records(
 
     Raises InvalidSubmission that names the first bad row by ``frame``.
     """
-    from mlecore.submissions.lists import lists_of
+    texts, none = list(cells), _decode("", record, single)
 
-    texts = list(cells)
-    none = _decode("", record, single)
-    sizes = np.fromiter(map(len, texts), np.int64, len(texts))
-    empty = np.flatnonzero(sizes == 0).tolist()
-    parts: list[tuple[Sequence[int], NDArray[np.intp], Records]] = [(empty, np.zeros(len(empty), dtype=int), none)]
-    odd = np.flatnonzero(sizes > _SHORT).tolist()  # places of those that are decoded one by one
-    waiting = list(batches(np.where(sizes > _SHORT, 0, sizes), _TOGETHER))
-    while waiting:
-        some = waiting.pop()
-        found = _decode_together([texts[place] for place in some], record)
-        if found is not None:
-            parts.append((some, *found))
-        elif len(some) > _FEW:
-            waiting += some[: len(some) // 2], some[len(some) // 2 :]
-        else:
-            odd += some
-    for place in in_file_order(frame, sorted(odd)):
+    def together(some: list[str], _: NDArray[np.intp]) -> tuple[NDArray[np.intp], Records] | None:
+        return _decode_together(some, record)
+
+    def alone(place: int) -> Records:
         cell = texts[place]
         try:
             if not cell.strip() and not blank:
                 raise ValueError("the cell is blank")
-            decoded = _decode(cell, record, single) if cell.strip() else none
+            return _decode(cell, record, single) if cell.strip() else none
         except (ValueError, OverflowError) as reason:
             count = sum(1 for _ in words(cell, single=single))
             error = f"the cell has {count}" if cell.strip() and count % len(record) else reason
@@ -83,33 +72,42 @@ def decode_records(
                 f"{row_name(frame, place)}: expected records of {len(record)} words ({', '.join(record)}) with "
                 f"{between} between, but {error}; found {shown(cell)}"
             ) from None
-        parts.append(([place], np.array([len(decoded)]), decoded))
-    return lists_of(parts, lambda found: _joined(found or [none]))
 
+    def join(parts: list[Records]) -> Records:
+        columns = zip(*(part.words for part in parts or [none]), strict=True)
+        return Records([np.concatenate(column) for column in columns])
 
-def _joined(parts: Sequence[Records]) -> Records:
-    return Records([np.concatenate(column) for column in zip(*(part.words for part in parts), strict=True)])
+    return decode(frame, texts, together, alone, join, characters=_TOGETHER, few=_FEW)
 
 
 def _decode_together(cells: Sequence[str], record: Sequence[Word]) -> tuple[NDArray[np.intp], Records] | None:
     """How many records each has, and all of them, if all cells have single blanks between whole records. None if one
     has not, has anything but printable ASCII, or is wrong: ``_decode`` says which.
 
-    The words of all cells lie one behind the other, and polars reads every ``len(record)``-th as one kind.
+    With a line end behind each record, they are a table that polars reads.
     """
     import polars as pl
 
-    joined = "".join(cells)
-    if not (joined.isascii() and joined.isprintable()):
+    text = bytearray("\n".join([*cells, ""]).encode(errors="surrogatepass"))
+    characters = np.frombuffer(text, dtype=np.uint8)
+    ends = np.flatnonzero(characters <= ord(" "))  # of words
+    line_ends = characters[ends] == ord("\n")
+    counts = np.diff(np.flatnonzero(line_ends), prepend=-1)
+    plain = (line_ends | (characters[ends] == ord(" "))).all() and characters.max() <= ord("~")
+    if not plain or len(counts) != len(cells):
         return None
-    split = pl.Series(cells, dtype=pl.String).str.split(" ")
-    counts = split.list.len().to_numpy().astype(np.intp)
-    if (counts % len(record)).any():
+    if (counts % len(record)).any() or np.diff(ends, prepend=-1).min() < 2:
         return None
-    here = split.explode()
-    if (here == "").any():
-        return None
-    columns = [_READ_TOGETHER[kind](here.gather_every(len(record), place)) for place, kind in enumerate(record)]
+    characters[ends[len(record) - 1 :: len(record)]] = ord("\n")
+    table = pl.read_csv(
+        io.BytesIO(text),
+        has_header=False,
+        separator=" ",
+        quote_char=None,
+        schema={str(place): pl.String if kind == "text" else pl.Float64 for place, kind in enumerate(record)},
+        ignore_errors=True,
+    )
+    columns = [_READ_TOGETHER[kind](column) for kind, column in zip(record, table, strict=True)]
     known = [column for column in columns if column is not None]
     return (counts // len(record), Records(known)) if len(known) == len(record) else None
 
@@ -123,10 +121,7 @@ def _texts_together(cells: pl.Series) -> NDArray[Any]:
 
 def _numbers_together(cells: pl.Series) -> NDArray[Any] | None:
     """None if polars does not take one, who of ASCII takes nothing that ``float`` does not, and rounds alike."""
-    import polars as pl
-
-    values = cells.cast(pl.Float64, strict=False)
-    return None if values.null_count() else values.to_numpy()
+    return None if cells.null_count() else cells.to_numpy()
 
 
 def _integers_together(cells: pl.Series) -> NDArray[Any] | None:

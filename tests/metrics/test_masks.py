@@ -82,6 +82,17 @@ def test_masks_decoded_together_are_those_decoded_alone():
         decode_masks(pd.DataFrame({"m": cells}), cells, sizes)
 
 
+@pytest.mark.parametrize("digits", [1, 7, 8, 9, 18, 19, 25])
+def test_numbers_of_any_length(digits):
+    rng = random.Random(digits)
+    numbers = [rng.randrange(10**count) + 1 for count in range(digits) for _ in range(20)]
+    numbers += [10**count + more for count in range(digits) for more in (-1, 0) if count or more == 0]
+    frame = pd.DataFrame(index=range(len(numbers)))
+    found = decode_masks(frame, [f"{number} 3" for number in numbers], [2 * 10**17] * len(numbers))
+    wanted = [[[number - 1, min(number + 2, 2 * 10**17)]] if number <= 2 * 10**17 else [] for number in numbers]
+    assert [runs.tolist() for runs in found] == wanted
+
+
 def test_odd_counts_that_pass():
     assert decoded("7", 100).tolist() == []
     assert decoded("3 2 9", 100).tolist() == [[2, 4], [8, 10]]

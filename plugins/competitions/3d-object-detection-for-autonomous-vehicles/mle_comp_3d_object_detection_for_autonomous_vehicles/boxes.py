@@ -245,9 +245,10 @@ def _average_precisions(hit: NDArray[np.bool_], group: Integers, sizes: Integers
     averages = np.zeros(len(sizes))
     if not hit.any():
         return averages
-    starts = np.searchsorted(group, group)  # where each box's group begins
+    places = np.arange(len(hit))
+    starts = np.maximum.accumulate(np.where(np.diff(group, prepend=-1), places, 0))  # where each box's group begins
     total = np.cumsum(hit)
-    precision = (total - np.r_[0, total][starts]) / (np.arange(len(hit)) - starts + 1)
+    precision = (total - np.r_[0, total][starts]) / (places - starts + 1)
     levels, rank = np.unique(precision, return_inverse=True)  # whole numbers, so that groups can be kept apart exactly
     offset = (len(sizes) - group) * len(levels)
     highest = np.maximum.accumulate((rank + offset)[::-1])[::-1] - offset  # from here to the end of the group

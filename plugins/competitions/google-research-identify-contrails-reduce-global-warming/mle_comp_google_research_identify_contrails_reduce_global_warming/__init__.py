@@ -87,4 +87,4 @@ def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
 def masks(table: DataFrame, sizes: DataFrame, *, exact: bool = False) -> Masks:
     """The masks of all rows, in pictures of these sizes; a lone dash is an empty one."""
     cells = ["" if cell == "-" else cell for cell in texts(table, "encoded_pixels")]
-    return decode_masks(table, cells, sizes[SIZE].prod(axis=1), exact=exact)
+    return decode_masks(table, cells, sizes["height"] * sizes["width"], exact=exact)

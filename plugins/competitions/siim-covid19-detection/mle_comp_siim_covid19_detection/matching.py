@@ -5,6 +5,7 @@ Not that of PASCAL VOC: a missed box is a positive of score 0, and a row without
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,27 +30,35 @@ def mean_average_precision(asked: Lists, predictions: DataFrame) -> float:
     ``asked`` are the answers' records (label, confidence, xmin, ymin, xmax, ymax), row by row like ``predictions``.
     Raises InvalidSubmission for a confidence of such a label that is not finite.
     """
-    truths, given = Boxes(asked), Boxes(predictions["PredictionString"].array)
-    known = sorted(set(truths.labels))
-    of_label = np.isin(given.labels, known)
-    if len(bad := np.flatnonzero(of_label & ~np.isfinite(given.confidence))):
+    known = labels_of(asked)
+    truths, given = Boxes(asked, known), Boxes(predictions["PredictionString"].array, known)
+    if len(bad := np.flatnonzero((given.label >= 0) & ~np.isfinite(given.confidence))):
         row = row_name(predictions, int(given.rows[bad[0]]))
         raise InvalidSubmission(f"{row}: confidences must be finite; found {given.confidence[bad[0]]}")
-    scores = [_of_label(truths.only(label), given.only(label), len(asked), label) for label in known]
+    scores = [_of_label(truths.only(place), given.only(place), len(asked), label) for place, label in enumerate(known)]
     return sum(scores) / len(scores) if scores else 0.0
 
 
-class Boxes:
-    """Records one below the other: ``rows``, ``labels``, ``confidence`` and ``corners`` (records x 4)."""
+def labels_of(cells: Lists) -> list[str]:
+    """In order."""
+    return sorted(set(cells.joined().words[0]))
 
-    def __init__(self, cells: Lists) -> None:
+
+class Boxes:
+    """Records one below the other: ``rows``, ``confidence``, ``corners`` (records x 4), and ``label``: its place among
+    those that are known, or -1."""
+
+    def __init__(self, cells: Lists, known: Sequence[str]) -> None:
+        import pandas as pd
+
         self.rows, found = flatten(cells)
-        self.labels, self.confidence, *corners = found.words
+        labels, self.confidence, *corners = found.words
+        self.label = pd.Index(known, dtype=object).get_indexer(labels)
         self.corners = np.column_stack(corners)
 
-    def only(self, label: str) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
+    def only(self, label: int) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
         """Rows, confidences and corners of one label; within a row by falling confidence, as given where it ties."""
-        mine = np.flatnonzero(self.labels == label)
+        mine = np.flatnonzero(self.label == label)
         mine = mine[np.lexsort((-self.confidence[mine], self.rows[mine]))]
         return self.rows[mine], self.confidence[mine], self.corners[mine]
 
@@ -60,7 +69,9 @@ def _of_label(truths: tuple[Any, ...], given: tuple[Any, ...], count: int, label
     rows, confidence, corners = given
     hit = _hits(rows, corners, truth_rows, truth_corners)
     missed = len(truth_rows) - int(hit.sum())
-    without = count - len(np.union1d(rows, truth_rows))
+    has = np.zeros(count, dtype=bool)
+    has[rows] = has[truth_rows] = True
+    without = count - int(has.sum())
     true = np.concatenate([hit, np.ones(missed, dtype=bool), np.zeros(without, dtype=bool)])
     if true.all():
         raise InvalidSubmission(f"every row has the label {label}, and every box of it is right: no score is defined")

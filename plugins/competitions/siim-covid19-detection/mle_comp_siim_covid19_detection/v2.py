@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mle_comp_siim_covid19_detection import LABELS
-from mle_comp_siim_covid19_detection.matching import IOU, Boxes
+from mle_comp_siim_covid19_detection.matching import IOU, Boxes, labels_of
 from mlecore.hookspecs import hookimpl
 from mlecore.submissions import Format, Table, generic_check, read_answers
 from mlecore.submissions.records import Records, refuse_records
@@ -36,9 +36,10 @@ def mean_average_precision(asked: Lists, given: Lists) -> float:
     """
     from mlecore.metrics import average_precision, right_boxes
 
-    truths, boxes = Boxes(asked), Boxes(given)
+    labels = labels_of(asked)
+    truths, boxes = Boxes(asked, labels), Boxes(given, labels)
     scores = []
-    for label in sorted(set(truths.labels)):
+    for label in range(len(labels)):
         truth_rows, _, truth_corners = truths.only(label)
         right = right_boxes(*boxes.only(label), truth_rows, truth_corners, iou=IOU)
         scores.append(average_precision(right, len(truth_rows)))

@@ -6,7 +6,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mle_comp_uw_madison_gi_tract_image_segmentation.volumes import Size, mean_dice, mean_distance, volumes
+from mle_comp_uw_madison_gi_tract_image_segmentation.volumes import (
+    Size,
+    Sizes,
+    mean_dice,
+    mean_distance,
+    pixels,
+    slices,
+    volumes,
+)
 from mlecore.hookspecs import hookimpl
 from mlecore.prepare import ensure, link_file, link_tree, read_csv, split, write_csv
 from mlecore.submissions import Format, Table, generic_check, read_answers, texts
@@ -86,12 +94,12 @@ def slice_sizes(folder: Path, ids: Sequence[str]) -> list[Size]:
 def grade(submission: Table, private: Path, format: Format) -> float:
     columns = ["id", "class", "predicted", "image_width", "image_height"]
     truth, predictions = format.read(submission, read_answers(private / "test.csv", columns))
-    sizes = [
-        (int(height), int(width)) for height, width in zip(truth["image_height"], truth["image_width"], strict=True)
-    ]
+    sizes = truth[["image_height", "image_width"]].to_numpy().astype("int64")
     ids, masks = _masks(predictions, sizes)
     true_ids, true_masks = _masks(truth, sizes)
-    distance = mean_distance(volumes(true_ids, true_masks, sizes), volumes(ids, masks, sizes))
+    true = slices(true_ids)
+    given = true if ids == true_ids else slices(ids)
+    distance = mean_distance(volumes(true, true_masks, sizes), volumes(given, masks, sizes))
     return 0.4 * mean_dice(true_masks, masks) + 0.6 * (1 - distance)
 
 
@@ -102,14 +110,13 @@ def check(submission: Table, sample: Table, public: Path, format: Format) -> Seq
     asked, predictions = format.read(submission, sample.frame())
     sizes = slice_sizes(public / "test", asked["id"])
     ids, masks = _masks(predictions, sizes)
-    volumes(ids, masks, sizes)
+    volumes(slices(ids), masks, sizes)
     if len(predictions) != len(asked):
         warnings.append(f"there are {len(predictions):,} rows, where the sample has {len(asked):,}")
     return warnings
 
 
-def _masks(table: DataFrame, sizes: Sequence[Size]) -> tuple[list[str], Lists]:
+def _masks(table: DataFrame, sizes: Sizes) -> tuple[list[str], Lists]:
     """Ids and masks of the rows that count: as many as the answers have."""
     rows = table.head(len(sizes))
-    pixels = [height * width for height, width in sizes[: len(rows)]]
-    return texts(rows, "id"), decode_masks(rows, texts(rows, "predicted", missing=""), pixels)
+    return texts(rows, "id"), decode_masks(rows, texts(rows, "predicted", missing=""), pixels(sizes[: len(rows)]))

@@ -83,7 +83,7 @@ def _farthest(points: Integers, surface: Integers, units: Integers) -> Floats:
         return np.column_stack([places / units[volume], volume * apart])
 
     # points of a grid balance themselves; built in a fraction of the time
-    tree = cKDTree(located(surface[1:].T, surface[0]), balanced_tree=False)
+    tree = cKDTree(located(surface[1:].T, surface[0]), balanced_tree=False, compact_nodes=False)
     blocks = points // np.array([1, *_BLOCK])[:, None]
     shape = tuple(blocks.max(axis=1) + 1)
     codes, block_of = np.unique(np.ravel_multi_index(tuple(blocks), shape), return_inverse=True)

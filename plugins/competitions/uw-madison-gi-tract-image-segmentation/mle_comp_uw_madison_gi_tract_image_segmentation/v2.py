@@ -7,7 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import mle_comp_uw_madison_gi_tract_image_segmentation as v1
-from mle_comp_uw_madison_gi_tract_image_segmentation.volumes import Size, mean_dice, mean_distance, volumes
+from mle_comp_uw_madison_gi_tract_image_segmentation.volumes import (
+    Sizes,
+    mean_dice,
+    mean_distance,
+    pixels,
+    slices,
+    volumes,
+)
 from mlecore.hookspecs import hookimpl
 from mlecore.submissions import Format, Table, generic_check, read_answers, sorted_alike, texts
 from mlecore.submissions.masks import decode_masks
@@ -25,12 +32,10 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     """0.4 times the mean Dice of the rows and 0.6 times one minus the mean Hausdorff distance of the volumes."""
     columns = ["id", "class", "predicted", "image_width", "image_height"]
     truth, predictions = _paired(submission, read_answers(private / "test.csv", columns), format)
-    sizes = [
-        (int(height), int(width)) for height, width in zip(truth["image_height"], truth["image_width"], strict=True)
-    ]
+    sizes = truth[["image_height", "image_width"]].to_numpy().astype("int64")
     asked, given = (_masks(table, sizes) for table in (truth, predictions))
-    slices = (truth["class"] + " " + truth["id"]).tolist()
-    distance = mean_distance(volumes(slices, asked, sizes), volumes(slices, given, sizes))
+    named = slices((truth["class"] + " " + truth["id"]).tolist())
+    distance = mean_distance(volumes(named, asked, sizes), volumes(named, given, sizes))
     return 0.4 * mean_dice(asked, given) + 0.6 * (1 - distance)
 
 
@@ -51,6 +56,5 @@ def _paired(submission: Table, answers: DataFrame, format: Format) -> tuple[Data
     return sorted_alike(predictions, truth, KEY)
 
 
-def _masks(table: DataFrame, sizes: Sequence[Size]) -> Lists:
-    pixels = [height * width for height, width in sizes]
-    return decode_masks(table, texts(table, "predicted", missing=""), pixels, exact=True)
+def _masks(table: DataFrame, sizes: Sizes) -> Lists:
+    return decode_masks(table, texts(table, "predicted", missing=""), pixels(sizes), exact=True)

@@ -6,7 +6,7 @@ A volume is what one scan shows: the slices of one day, one above the other, the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from attrs import frozen
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mlecore.submissions.lists import Lists
 
 Size = tuple[int, int]  # height, width
+Sizes: TypeAlias = "Sequence[Size] | Integers"
 _TOGETHER = 1 << 18  # voxels whose distances are computed at once
 
 
@@ -52,6 +53,12 @@ class Volumes:
         return np.stack([np.repeat(place, lengths), np.repeat(layer, lengths), column, row])
 
 
+def pixels(sizes: Sizes) -> Integers:
+    """Of each picture."""
+    height, width = np.asarray(sizes, dtype=np.int64).reshape(-1, 2).T
+    return height * width
+
+
 def mean_dice(truth: Lists, predictions: Lists) -> float:
     """Over the pairs in which not both are empty; NaN without one. What one side has beyond the other is left out."""
     common = min(len(truth), len(predictions))
@@ -61,34 +68,55 @@ def mean_dice(truth: Lists, predictions: Lists) -> float:
     return sum(scores) / len(scores) if scores else float("nan")
 
 
-def volumes(ids: Sequence[str], masks: Lists, sizes: Sequence[Size]) -> Volumes:
-    """One a day, in the order of the ids as text; ``sizes`` may be longer.
+@frozen(eq=False)
+class Slices:
+    """The slices of some rows, day by day: days in the order of their slices' names, slices of a day by theirs.
+
+    ``rows``: those of the first slice, of the second and so on; ``of``: the slice of each of these; ``day`` of each
+    slice, its place among ``days``.
+    """
+
+    rows: Integers
+    of: Integers
+    day: Integers
+    days: Sequence[str]
+
+
+def slices(ids: Sequence[str]) -> Slices:
+    """Of rows with these ids, ``<day>_slice_<number>``."""
+    import pandas as pd
+
+    names = sorted(set(ids))
+    rank = pd.Index(names, dtype=object).get_indexer(ids)
+    day, days = pd.factorize(np.array([name.partition("_slice_")[0] for name in names], dtype=object))
+    by_day = np.argsort(day, kind="stable")
+    number = np.empty_like(by_day)
+    number[by_day] = np.arange(len(by_day))
+    rows = np.argsort(rank, kind="stable")
+    return Slices(rows, number[rank[rows]], day[by_day], days)
+
+
+def volumes(slices: Slices, masks: Lists, sizes: Sizes) -> Volumes:
+    """One a day; ``sizes`` may be longer than the rows.
 
     Raises InvalidSubmission if a day has slices of two sizes.
     """
-    import pandas as pd
-
-    order = sorted(range(len(ids)), key=ids.__getitem__)
-    slices = list(dict.fromkeys(ids[row] for row in order))
-    day, days = pd.factorize(np.array([id.partition("_slice_")[0] for id in slices], dtype=object))
-    by_day, counts = np.argsort(day, kind="stable"), np.bincount(day, minlength=len(days))
-    number = {slices[place]: number for number, place in enumerate(by_day.tolist())}
-    day = day[by_day]
+    day, counts = slices.day, np.bincount(slices.day, minlength=len(slices.days))
     layer = np.arange(len(day)) - np.repeat(np.cumsum(counts) - counts, counts)
-    slice_of = np.fromiter((number[ids[row]] for row in order), np.intp, len(order))
-    day_of = day[slice_of]
-    found = np.array(sizes[: len(ids)], dtype=np.int64).reshape(-1, 2)[order]
+    day_of = day[slices.of]
+    found = np.asarray(sizes[: len(masks)], dtype=np.int64).reshape(-1, 2)[slices.rows]
     size = found[np.unique(day_of, return_index=True)[1]]
-    other = day_of[(found != size[day_of]).any(axis=1)]
+    height, width = (found != size[day_of]).T
+    other = day_of[height | width]
     if len(other):
         which = other.min()
         several = len(set(map(tuple, found[day_of == which].tolist())))
         raise InvalidSubmission(
-            f"slices of {shown(days[which])} meet images of {several} sizes in the answers: rows are paired by their "
-            "place in the file, so keep the sample's order"
+            f"slices of {shown(slices.days[which])} meet images of {several} sizes in the answers: rows are paired by "
+            "their place in the file, so keep the sample's order"
         )
-    ordered = masks[np.array(order, dtype=np.intp)]
-    kept, runs = _joined(np.repeat(slice_of, ordered.counts()), ordered.joined().astype(np.int64))
+    ordered = masks[slices.rows]
+    kept, runs = _joined(np.repeat(slices.of, ordered.counts()), ordered.joined().astype(np.int64))
     return Volumes(np.column_stack([counts, size[:, ::-1]]), np.column_stack([day, layer])[kept], runs)
 
 

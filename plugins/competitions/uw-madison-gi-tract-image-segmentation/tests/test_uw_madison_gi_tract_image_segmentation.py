@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from mle_comp_uw_madison_gi_tract_image_segmentation import hausdorff
-from mle_comp_uw_madison_gi_tract_image_segmentation.volumes import Volumes, mean_distance, volumes
+from mle_comp_uw_madison_gi_tract_image_segmentation.volumes import Volumes, mean_distance, slices, volumes
 from mlecore_testing import Trial
 from numpy.typing import NDArray
 
@@ -88,7 +88,7 @@ def test_distances_of_empty_and_equal_volumes() -> None:
 def test_slices_of_a_day_come_together_whatever_their_names() -> None:
     ids = ["a_slice_1", "b_slice_1", "a_b", "a", "a_slice_1"]
     masks = decode_masks(pd.DataFrame({"id": ids}), ["1 2", "9 1", "3 1 7 2", "1 1", "2 3"], [20] * 5)
-    found = volumes(ids, masks, [(4, 5)] * 5)
+    found = volumes(slices(ids), masks, [(4, 5)] * 5)
     assert found.shapes.tolist() == [[2, 5, 4], [1, 5, 4], [1, 5, 4]]  # a, a_b, b
     assert found.places.tolist() == [[0, 0], [0, 1], [0, 1], [1, 0], [1, 0], [2, 0]]
     assert found.runs.tolist() == [[0, 1], [0, 2], [2, 4], [2, 3], [6, 8], [8, 9]]
