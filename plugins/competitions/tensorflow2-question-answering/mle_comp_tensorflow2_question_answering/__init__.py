@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
 CHUNK = 1000  # lines; each is split by itself, as published
 SHOWN = ("example_id", "question_text", "document_text", "long_answer_candidates")
-_PLAIN = (
-    r"^(?:YES|NO|(?:0|[1-9][0-9]{0,99}):(?:0|[1-9][0-9]{0,99}))?$"  # as compared
-)
+_PLAIN = r"^(?:YES|NO|(?:0|[1-9][0-9]{0,99}):(?:0|[1-9][0-9]{0,99}))?$"  # as compared
 
 
 @hookimpl
