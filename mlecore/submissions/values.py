@@ -158,7 +158,9 @@ def printed(cells: Series) -> list[str]:
     from pandas.api.types import infer_dtype
 
     if cells.dtype.kind in "iu":
-        return list(map(str, cells.tolist()))
+        import polars as pl
+
+        return pl.Series(cells.to_numpy()).cast(pl.String).to_list()
     if cells.dtype == object and infer_dtype(cells, skipna=False) == "string":
         return list(cells.tolist())
     return list(cells.astype(str).tolist())
