@@ -151,6 +151,9 @@ def joined(frame: DataFrame, answers: DataFrame, on: str) -> tuple[DataFrame, Da
     """Each row of the submission with each answer of its id; rows in the submission's order."""
     import pandas as pd
 
+    found = _found(frame[on], answers[on])
+    if found is not None:
+        return renumbered(answers.iloc[found]), renumbered(frame)
     codes = {value: code for code, value in enumerate(answers[on].drop_duplicates().tolist())}
     asked = pd.DataFrame({"id": [codes.get(value, -2) for value in answers[on].tolist()], "truth": range(len(answers))})
     given = pd.DataFrame(
@@ -161,6 +164,22 @@ def joined(frame: DataFrame, answers: DataFrame, on: str) -> tuple[DataFrame, Da
         answers.iloc[pairs["truth"].to_numpy()].reset_index(drop=True),
         _taken(frame, pairs["predictions"].to_numpy()),
     )
+
+
+def _found(ids: Series, among: Series) -> NDArray[np.intp] | slice | None:
+    """The place of each id among others of one type that are all different and have it; else None."""
+    import pandas as pd
+
+    index = pd.Index(among)
+    texts = [side for side in (ids, among) if side.dtype == object]
+    if ids.dtype != among.dtype or any(pd.api.types.infer_dtype(side, skipna=False) != "string" for side in texts):
+        return None  # what is equal to what, Python knows
+    if ids.hasnans or not index.is_unique:
+        return None
+    if len(ids) == len(among) and (ids.to_numpy() == among.to_numpy()).all():
+        return slice(None)
+    places = index.get_indexer(ids)
+    return None if (places < 0).any() else places
 
 
 def _taken(frame: DataFrame, places: NDArray[np.intp] | slice) -> DataFrame:

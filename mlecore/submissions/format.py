@@ -125,7 +125,7 @@ class Column:
             case "integer":
                 return values.integers(frame, name)
             case "text":
-                return values.texts(frame, name, missing="" if self.missing else None, choices=self.choices)
+                return values.text_cells(frame, name, "" if self.missing else None, self.choices)
             case "mask":
                 from mlecore.submissions.masks import decode_masks
 

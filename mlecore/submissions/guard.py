@@ -99,7 +99,8 @@ def _scan(path: Path, file: FileIO, limit: int) -> tuple[int, bool]:
             hint = "; is it UTF-16? UTF-8 is expected" if done == 0 and nul < 4 else ""
             raise InvalidSubmission(f"{path.name} contains a NUL byte at offset {done + nul:,}{hint}")
         try:
-            decoder.decode(chunk)
+            if not chunk.isascii() or decoder.getstate()[0]:
+                decoder.decode(chunk)
         except UnicodeDecodeError as error:
             if kind := _format(start, chunk):
                 raise InvalidSubmission(f"{path.name} is {kind}; expected a CSV file") from None

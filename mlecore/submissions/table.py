@@ -29,6 +29,7 @@ class Table:
     def __init__(self, path: Path | str) -> None:
         self.path = validation.path(path, "a table")
         self._frame: DataFrame | None = None
+        self._some: DataFrame | None = None  # some columns of a large file, as pandas types them
 
     def frame(self, *, beside: Series | None = None) -> DataFrame:
         """Exactly pandas 2's ``read_csv(path, float_precision="round_trip")``: chunk-wise typing, implicit index.
@@ -48,9 +49,12 @@ class Table:
 
         The cells of ``verbatim`` are as they are written.
         """
+        if self._some is not None and not verbatim and names and set(names) <= set(self._some.columns):
+            return self._some
         if self._frame is None and (verbatim or (names and set(names) < set(large.header(self.path)))):
             some = large.read(self.path, names, verbatim=verbatim, ragged=True, beside=beside)
             if some is not None:
+                self._some = None if verbatim else some
                 return some
         frame = self.frame(beside=beside)
         texts = {name: self.column_text(name).array for name in verbatim if name in frame.columns}

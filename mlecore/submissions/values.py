@@ -121,6 +121,14 @@ def texts(frame: DataFrame, column: str, *, missing: str | None = None, choices:
     Refused: texts other than the ``choices``, if there are any; a column that pandas reads as numbers or booleans,
     blanks among them or not. One without any value is all missing.
     """
+    cells: list[str] = text_cells(frame, column, missing, choices).tolist()
+    return cells
+
+
+def text_cells(
+    frame: DataFrame, column: str, missing: str | None = None, choices: Sequence[str] = ()
+) -> NDArray[np.object_]:
+    """``texts`` as a column of a table holds them."""
     import numpy as np
     from pandas.api.types import infer_dtype
 
@@ -142,7 +150,7 @@ def texts(frame: DataFrame, column: str, *, missing: str | None = None, choices:
         refuse(frame, column, f"one of {len(choices)} texts ({some})", ~known & ~gaps)
     cells = np.array(series, dtype=object)
     cells[gaps] = missing or ""
-    return list(cells.tolist())
+    return cells
 
 
 def printed(cells: Series) -> list[str]:
@@ -150,7 +158,9 @@ def printed(cells: Series) -> list[str]:
     from pandas.api.types import infer_dtype
 
     if cells.dtype.kind in "iu":
-        return list(map(str, cells.tolist()))
+        import polars as pl
+
+        return pl.Series(cells.to_numpy()).cast(pl.String).to_list()
     if cells.dtype == object and infer_dtype(cells, skipna=False) == "string":
         return list(cells.tolist())
     return list(cells.astype(str).tolist())

@@ -6,13 +6,17 @@ import codecs
 from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING
 
+from mlecore.tables.options import Uncertain
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+_END, _RETURN, _MARK = b'\n\r"'
 _BESIDE = b',\n"'  # may be before the mark that begins a cell, and behind the one that ends it
 _BLANK = b"\n \t"  # begin a line that pandas may skip
-_STEP = 1 << 16  # bytes that are looked at together, whose masks fit a processor's cache
+_STEP = 1 << 17  # bytes that are looked at together, whose masks fit a processor's cache
+_MANY = _STEP >> 8  # marks among them
 
 
 def blocks(stream: IO[bytes], size: int) -> Iterator[bytes]:
@@ -21,16 +25,17 @@ def blocks(stream: IO[bytes], size: int) -> Iterator[bytes]:
     After a record that is larger than a block, all the rest comes as one, so that each byte is looked at a few times
     only. Where marks are stray (see ``record_ends``), the cuts from there on mean nothing.
     """
-    left = b""
+    left, inside = b"", False  # what is behind the last cut; has it an open mark?
     while chunk := stream.read(size):
-        left += chunk
+        end = _end(chunk, inside)
+        if not end and len(left) + len(chunk) > size:
+            chunk += stream.read()
+            end = len(chunk)
+        block = left + memoryview(chunk)[:end]  # one copy
+        left = chunk[end:] if end else left + chunk
+        inside = (inside and not end) != (count(chunk[end:], b'"') % 2 == 1)
         del chunk  # so that no block is in memory twice while the caller works
-        end = _end(left)
-        if not end and len(left) > size:
-            left += stream.read()
-            end = len(left)
         if end:
-            block, left = left[:end], left[end:]
             yield block
     if left:
         yield left
@@ -49,45 +54,58 @@ def first_records(block: bytes, size: int) -> bytes:
     return block[: _end(block[:size]) or None]
 
 
-def record_ends(block: bytes) -> NDArray[np.intp] | None:
-    """The place behind each record; None if parsers may split the block differently. It begins with a record.
+def record_ends(block: bytes) -> NDArray[np.bool_]:
+    """For each byte: does it end a record? Raises Uncertain if parsers may split the block, a record first, otherwise.
 
     They do not if marks enclose whole cells, lines end with ``\\n``, there is no NUL, and no line begins blank.
     """
     import numpy as np
 
     if not block or b"\0" in block or block.startswith(codecs.BOM_UTF8) or block[0] in _BLANK:
-        return None
-    cells = np.frombuffer(block, dtype=np.uint8)
-    ends = _places(block, b"\n")  # of lines
-    if b'"' in block:
-        quotes = _places(block, b'"')
-        opening, closing = quotes[::2], quotes[1::2]
-        if len(opening) != len(closing):
-            return None
-        before, after = cells[opening[opening > 0] - 1], cells[closing[closing < len(cells) - 1] + 1]
-        if not (_among(before, _BESIDE).all() and _among(after, _BESIDE).all()):
-            return None
-        ends = ends[quotes.searchsorted(ends) % 2 == 0]
-        if b"\r" in block and (quotes.searchsorted(_places(block, b"\r")) % 2 == 0).any():
-            return None
-    elif b"\r" in block:
-        return None
-    ends += 1
-    if not len(ends) or ends[-1] < len(cells):
-        ends = np.append(ends, len(cells))
-    return None if _among(cells[ends[:-1]], _BLANK).any() else ends
+        raise Uncertain
+    cells, found = np.frombuffer(block, dtype=np.uint8), np.empty(len(block), dtype=bool)
+    returns, inside = b"\r" in block, False  # inside of marks?
+    for start in range(0, len(cells), _STEP):
+        some = cells[start : start + _STEP]
+        ends = np.equal(some, _END, out=found[start : start + _STEP])
+        if inside or returns or block.find(b'"', start, start + _STEP) >= 0:
+            marks = np.flatnonzero(some == _MARK)
+            opening, closing = start + marks[inside::2], start + marks[not inside :: 2]
+            before, after = cells[opening[opening > 0] - 1], cells[closing[closing < len(cells) - 1] + 1]
+            if not (_among(before, _BESIDE).all() and _among(after, _BESIDE).all()):
+                raise Uncertain
+            edges = np.insert(marks, 0, 0) if inside else marks
+            if len(edges) > _MANY or (len(edges) and np.logical_or.reduceat(ends, edges)[::2].any()):
+                places = np.flatnonzero(ends)
+                ends[places[marks.searchsorted(places) % 2 != inside]] = False  # within a cell
+            if returns and (marks.searchsorted(np.flatnonzero(some == _RETURN)) % 2 == inside).any():
+                raise Uncertain
+            inside = inside != (len(marks) % 2 == 1)
+        if _blank_follows(cells, start, ends):
+            raise Uncertain
+    if inside:
+        raise Uncertain
+    found[-1] = True
+    return found
 
 
 def has_blank_line(block: bytes) -> bool:
     """Does a line begin with a blank or its end, within quotation marks or not?"""
     import numpy as np
 
-    ends = _places(block, b"\n") + 1
-    return block[0] in _BLANK or bool(_among(np.frombuffer(block, np.uint8)[ends[ends < len(block)]], _BLANK).any())
+    cells = np.frombuffer(block, dtype=np.uint8)
+    starts = range(0, len(cells), _STEP)
+    return block[0] in _BLANK or any(_blank_follows(cells, at, cells[at : at + _STEP] == _END) for at in starts)
 
 
-def count(block: bytes, character: bytes) -> int:
+def _blank_follows(cells: NDArray[np.uint8], start: int, ends: NDArray[np.bool_]) -> bool:
+    """Does a line that begins behind one of these ends, from ``start`` on, begin blank?"""
+    following = cells[start + 1 : start + 1 + len(ends)]
+    suspect = (following <= max(_BLANK)) & ends[: len(following)]
+    return bool(suspect.any() and _among(following[suspect], _BLANK).any())
+
+
+def count(block: bytes | memoryview, character: bytes) -> int:
     """How often there is this one, even every few bytes; ``bytes.count`` would take five times as long."""
     import numpy as np
 
@@ -96,15 +114,18 @@ def count(block: bytes, character: bytes) -> int:
     return sum(int(np.count_nonzero(cells[start : start + _STEP] == character[0])) for start in starts)
 
 
-def _end(block: bytes) -> int:
-    """The place after the last end of a line outside of quotation marks; 0 if there is none."""
-    end = block.rfind(b"\n")
-    quotes = _places(block, b'"')
-    if quotes.searchsorted(end) % 2 == 0:
-        return end + 1
-    ends = _places(block, b"\n")
-    outside = ends[quotes.searchsorted(ends) % 2 == 0]
-    return int(outside[-1]) + 1 if len(outside) else 0
+def _end(block: bytes, inside: bool = False) -> int:
+    """The place after the last end of a line outside of quotation marks; 0 if there is none.
+
+    ``inside``: the block begins within marks.
+    """
+    for start in (max(0, len(block) - _STEP), 0):  # mostly it is near the end
+        quotes, ends = (_places(block[start:], byte) for byte in (b'"', b"\n"))
+        before = (count(memoryview(block)[:start], b'"') % 2 == 1) != inside
+        outside = ends[quotes.searchsorted(ends) % 2 == before]
+        if len(outside):
+            return start + int(outside[-1]) + 1
+    return 0
 
 
 def _places(block: bytes, byte: bytes) -> NDArray[np.intp]:

@@ -40,8 +40,6 @@ class Parser:
             self._read_header(block)
             block = block[len(self.header) :]
         ends = record_ends(block)
-        if ends is None:
-            raise Uncertain
         if self.types is not None:
             with suppress(pl.exceptions.ComputeError):
                 return self._typed(block, ends, self.types)
@@ -59,30 +57,32 @@ class Parser:
         raise Uncertain
 
     def _read_header(self, block: bytes) -> None:
+        import numpy as np
+
         self.header = first_record(block)
         try:
             names = next(csv.reader([self.header.decode()], strict=True), [])
         except (csv.Error, UnicodeDecodeError):
             raise Uncertain from None
         plain = len(names) > 1 and all(names) and len(set(names)) == len(names)  # pandas renames some
-        one = record_ends(self.header) is not None and self.header.count(b"\n") == 1
+        one = self.header.count(b"\n") == 1 == np.count_nonzero(record_ends(self.header))
         if not plain or not one or not set(self._options.usecols or ()) <= set(names):
             raise Uncertain
         self.names = names
 
-    def _typed(self, block: bytes, ends: NDArray[np.intp], types: dict[str, pl.DataType]) -> pl.DataFrame:
+    def _typed(self, block: bytes, ends: NDArray[np.bool_], types: dict[str, pl.DataType]) -> pl.DataFrame:
         """A block with columns of these types. Odd numbers are looked at as text."""
         import numpy as np
         import polars as pl
 
         table = self._parse(block, types, self._options.usecols)
-        if len(table) != len(ends):
+        if len(table) != np.count_nonzero(ends):
             raise Uncertain
         odd = {column.name: _odd(column) for column in table if column.dtype != pl.String}
-        odd = {name: rows for name, rows in odd.items() if rows.any()}
+        odd = {name: places for name, places in odd.items() if places.any()}
         if odd:
-            records = _records(block, ends, np.logical_or.reduce([*odd.values()]))
-            cells = self._parse(records, dict.fromkeys(self.names, pl.String()), list(odd))
+            some = _records(block, ends, np.logical_or.reduce([*odd.values()]))
+            cells = self._parse(some, dict.fromkeys(self.names, pl.String()), list(odd))
             for name in odd:
                 # a blank is a gap in numbers to polars, and text to pandas; -0 is 0 in a block of whole numbers
                 if cells[name].null_count() != table[name].null_count() or cells[name].str.contains("^-0+$").any():
@@ -178,11 +178,13 @@ def _odd(column: pl.Series) -> NDArray[np.bool_]:
     return odd
 
 
-def _records(block: bytes, ends: NDArray[np.intp], wanted: NDArray[np.bool_]) -> bytes:
+def _records(block: bytes, ends: NDArray[np.bool_], wanted: NDArray[np.bool_]) -> bytes:
     import numpy as np
 
     rows = np.flatnonzero(wanted)
-    if 2 * len(rows) > len(ends):
+    if 2 * len(rows) > len(wanted):
         return block
-    starts = np.where(rows == 0, 0, ends[rows - 1])
-    return b"".join([block[start:end] for start, end in zip(starts.tolist(), ends[rows].tolist(), strict=True)])
+    edges = np.append(0, np.flatnonzero(ends) + 1)
+    return b"".join(
+        [block[start:end] for start, end in zip(edges[rows].tolist(), edges[rows + 1].tolist(), strict=True)]
+    )

@@ -1,11 +1,14 @@
 """Submission and answers come together as the sheets say, and a refusal names what is wrong."""
 
+from random import Random
+
 import numpy as np
 import pandas as pd
 import pytest
+from pandas.testing import assert_frame_equal
 
 from mlecore.errors import GradingError, InvalidSubmission
-from mlecore.submissions import columns_of, known_ids, read_answers, same_ids
+from mlecore.submissions import alignment, columns_of, known_ids, read_answers, same_ids
 from mlecore.submissions.format import Format
 
 ANSWERS = pd.DataFrame({"id": ["b", "c", "a"], "y": [1, 2, 0]})
@@ -189,3 +192,15 @@ def test_missing_ids_and_examples_do_not_depend_on_the_order_of_the_answers(tabl
         for asked in ("abc", "cba", "bac"):
             with pytest.raises(InvalidSubmission, match=words):
                 pair(table(text), pd.DataFrame({"id": list(asked), "y": 0}), **keys)
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_different_ids_are_found_as_python_finds_them(seed, monkeypatch):
+    random = Random(seed)
+    asked = random.choice([["a", "b", "c"], [1, 2, 3], [1.0, 2.5, -0.0], ["a", 1, True], [1, 2, None], ["a", "a", "b"]])
+    ids = random.choices(asked, k=random.randint(1, 5)) if random.random() < 0.7 else asked
+    frame, answers = (pd.DataFrame({"id": of, "row": range(len(of))}) for of in (ids, random.sample(asked, 3)))
+    found = alignment.joined(frame, answers, "id")
+    monkeypatch.setattr(alignment, "_found", lambda *_: None)
+    for one, other in zip(found, alignment.joined(frame, answers, "id"), strict=True):
+        assert_frame_equal(one, other)

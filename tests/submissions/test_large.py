@@ -91,6 +91,13 @@ def test_only_needed_columns_are_kept(always_large, tmp_path):
     assert repr(Table(longer).columns(["p", "id"])["p"]) == repr(Table(longer).frame()["p"])  # as pandas shifts them
 
 
+def test_columns_are_read_once(always_large, tmp_path, monkeypatch):
+    table = Table(written(tmp_path, "submission.csv", [["q", "id", "p"], ["1", "a", "0.5"], ["1", "b", "0.5"]]))
+    some = table.columns(["p", "id"])
+    monkeypatch.setattr(large, "read", None)
+    assert table.columns(["p"]) is some
+
+
 def test_equal_texts_of_ids_are_in_memory_once(always_large, tmp_path):
     rows = [["id", "p"], *([f"id-{number}", "0.5"] for number in range(50))]
     paths = [written(tmp_path, name, rows) for name in ("answers.csv", "submission.csv")]

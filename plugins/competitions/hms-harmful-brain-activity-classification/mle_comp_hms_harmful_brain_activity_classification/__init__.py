@@ -87,9 +87,10 @@ def _refuse_other_numbers(submission: Table) -> None:
     bad = ~(np.abs(votes.to_numpy() - 1) < 4e-6)  # certainly 1 if rounded to five digits
     bad[bad] = [round(total, 5) != 1 for total in votes[bad].tolist()]
     _refuse_sums(frame, "the votes", votes, bad)
-    every = shares.sum(axis=1)
+    every = votes if list(shares.columns) == VOTES else shares.sum(axis=1)
     _refuse_sums(frame, f"all columns but {ID}", every, ~np.isclose(every.to_numpy(), 1))
 
 
 def _refuse_sums(frame: DataFrame, what: str, sums: Series, bad: NDArray[np.bool_]) -> None:
-    refuse(frame.assign(sum=sums), "sum", f"1 in every row, the sum of {what}", bad)
+    if bad.any():
+        refuse(frame.assign(sum=sums), "sum", f"1 in every row, the sum of {what}", bad)

@@ -90,7 +90,8 @@ def _gestures(frame: DataFrame, letters: _Letters) -> list[str]:
     """Each cell as text, split on white space, with the letter of each word, so that texts can be compared at once."""
     cells = frame["Sequence"].tolist()
     try:
-        return ["".join([letters[word] for word in words(str(cell))]) for cell in cells]
+        read = {cell: "".join([letters[word] for word in words(cell)]) for cell in dict.fromkeys(map(str, cells))}
+        return [read[str(cell)] for cell in cells]
     except ValueError:  # NaN, a missing cell, too
         places = in_file_order(frame, range(len(cells)))
     for place in places:

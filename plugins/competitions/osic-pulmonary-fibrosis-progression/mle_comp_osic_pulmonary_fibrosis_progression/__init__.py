@@ -82,7 +82,7 @@ def _graded(answers: DataFrame) -> set[str]:
 def visits(answers: DataFrame) -> DataFrame:
     """The measured visits, by their week."""
     measured = answers.dropna(subset=["FVC"])
-    week = measured["Patient_Week"].str.rpartition("_")[2].astype(int)
+    week = [int(name.rpartition("_")[2]) for name in measured["Patient_Week"]]
     return measured.assign(week=week).sort_values("week")
 
 

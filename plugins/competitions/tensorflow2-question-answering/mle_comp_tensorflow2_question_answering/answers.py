@@ -7,18 +7,18 @@ import json
 import msgspec
 
 
-class Span(msgspec.Struct):
+class Span(msgspec.Struct, gc=False):
     start_token: int
     end_token: int
 
 
-class Annotation(msgspec.Struct):
+class Annotation(msgspec.Struct, gc=False):
     long_answer: Span
     short_answers: list[Span]
     yes_no_answer: str
 
 
-class Answer(msgspec.Struct):
+class Answer(msgspec.Struct, gc=False):
     annotations: list[Annotation]
     example_id: str
 
