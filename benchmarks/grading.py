@@ -181,6 +181,8 @@ def repeated(
     if key in table:
         ids = zip(time.tolist(), table[key].tolist() * times, strict=True)
         out[key] = [(f"{t}{id[-width:]:0>{width}}" if width else f"{t}-{id}") if t else id for t, id in ids]
+        if not width and table[key].is_monotonic_increasing:
+            out = out.sort_values(key, kind="stable", ignore_index=True)
     return out
 
 
