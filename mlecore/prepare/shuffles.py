@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 256 << 20  # bytes of rows in memory
 _FILES = 4  # that as many are split into: a file is in memory three times while it is written or read
-_ROWS = 100_000  # that are picked together
+_ROWS = 50_000  # that are picked together
 
 
 class Rows:

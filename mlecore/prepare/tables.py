@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-_ROWS = 200_000  # converted to text together
+_ROWS = 200_000  # of a piece
+_TOGETHER = 50_000  # rows converted to text together
 _WORTHWHILE = 200_000  # cells; for fewer, importing polars takes longer than pandas
 
 
@@ -96,9 +97,8 @@ def write_csv(
         for number, piece in enumerate([table] if hasattr(table, "columns") else table):
             if number == 0:
                 stream.write(_header(piece, **style))
-            by_position = getattr(piece, "iloc", piece)
-            for start in range(0, len(piece), _ROWS):
-                stream.write(_lines(by_position[start : start + _ROWS], **style))
+            for start in range(0, len(piece), _TOGETHER):
+                stream.write(_lines(piece, start, **style))
 
 
 def _header(table: pd.DataFrame | pl.DataFrame, quoting: int, float_format: str | None) -> bytes:
@@ -109,12 +109,13 @@ def _header(table: pd.DataFrame | pl.DataFrame, quoting: int, float_format: str 
     return line.getvalue().encode()
 
 
-def _lines(rows: Any, quoting: int, float_format: str | None) -> bytes:
-    """``rows`` of pandas or of polars."""
+def _lines(piece: Any, start: int, quoting: int, float_format: str | None) -> bytes:
+    """Rows of pandas or of polars."""
+    rows = getattr(piece, "iloc", piece)[start : start + _TOGETHER]
     table: pl.DataFrame | None = None
     if not hasattr(rows, "iloc"):
         table = rows
-    elif rows.size >= _WORTHWHILE:
+    elif piece.size >= _WORTHWHILE:
         table = frames.to_polars(rows, mixed=quoting == csv.QUOTE_MINIMAL)
     data = None if table is None else writing.lines(table, quoting, float_format)
     if data is not None:

@@ -22,7 +22,8 @@ from mlecore.tables.parsing import Parser
 if TYPE_CHECKING:
     import polars as pl
 
-_AT_ONCE = 16 << 20  # bytes that are parsed together
+_AT_ONCE = 8 << 20  # bytes that are parsed together
+_PIECE = 16 << 20  # bytes that are typed together where a table comes in pieces
 
 
 def read(stream: IO[bytes], options: Options) -> pl.DataFrame | None:
@@ -43,7 +44,7 @@ def read_pieces(stream: IO[bytes], options: Options) -> Iterator[pl.DataFrame | 
 
     If one is uncertain, the rest comes as a stream, with the header.
     """
-    parser, parts = Parser(options), blocks(stream, _AT_ONCE)
+    parser, parts = Parser(options), blocks(stream, _PIECE)
     block = b""
     for number, block in enumerate(parts):
         piece = _piece(parser, block, options)

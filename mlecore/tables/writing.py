@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+_LONE_RETURN = re.compile(rb"\r(?!\n)")
 _MARK = -123456789012345.67  # which no one writes
 _CLEAR = 0.499  # from a whole number: it is the nearest one, in spite of rounding
 _MANY = 8  # times as many cells; as text, they are written faster than replaced
@@ -49,7 +50,7 @@ def lines(table: pl.DataFrame, quoting: int = csv.QUOTE_MINIMAL, float_format: s
     style: Literal["necessary", "non_numeric"] = "necessary" if quoting == csv.QUOTE_MINIMAL else "non_numeric"
     pl.DataFrame(columns).write_csv(out, include_header=False, quote_style=style)
     data = out.getvalue()
-    if b"\r" in data and data.count(b"\r") != data.count(b"\r\n") and any(map(_lone_return, table)):
+    if b"\r" in data and _LONE_RETURN.search(data) and any(map(_lone_return, table)):
         return None
     return _replaced(data, odd) if odd else data
 
@@ -121,18 +122,20 @@ def _text(column: pl.Series, quoting: int) -> pl.Series:
 
 def _plain(column: pl.Series) -> _Column:
     """Polars writes the shortest digits, too, but very small and large numbers in another form: ``0.00001``."""
+    import numpy as np
     import polars as pl
 
     if column.dtype == pl.Boolean:
         return _Column(column.replace_strict({True: "True", False: "False"}, return_dtype=pl.String))
     if column.dtype != pl.Float64:
         return _Column(column)
-    column = column.fill_nan(None)
-    sizes = column.abs()
-    others = (((sizes < _PLAIN[0]) & (sizes > 0)) | (sizes >= _PLAIN[1])).arg_true()
-    if not len(others):
-        return _Column(column)
-    return _with_texts(column, others.to_numpy(), list(map(repr, column.gather(others).to_list())))
+    array = column.to_numpy()
+    sizes = np.abs(array)
+    with np.errstate(invalid="ignore"):
+        rows = np.flatnonzero(((sizes < _PLAIN[0]) & (sizes > 0)) | (sizes >= _PLAIN[1]))
+    if np.isnan(array).any():
+        column = column.fill_nan(None)
+    return _with_texts(column, rows, list(map(repr, array[rows].tolist())))
 
 
 def _rounded(column: pl.Series, digits: int, float_format: str) -> _Column:
@@ -169,6 +172,8 @@ def _with_texts(column: pl.Series, rows: NDArray[np.intp], texts: list[str]) -> 
     """A column with these texts in these rows."""
     import polars as pl
 
+    if not texts:
+        return _Column(column)
     if column.dtype == pl.String or _MANY * len(texts) > len(column):
         return _Column(column.cast(pl.String).scatter(rows, texts))
     return _Column(column.clone().scatter(rows, _MARK), rows, texts)

@@ -23,6 +23,7 @@ def always_fast(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frames, "WORTHWHILE", 0)
     monkeypatch.setattr(parsing, "_SAMPLES", (300, 1000))
     monkeypatch.setattr(reading, "_AT_ONCE", 3000)
+    monkeypatch.setattr(reading, "_PIECE", 3000)
 
 
 def written(folder: Path, text: str) -> tuple[bytes, bytes]:
