@@ -37,7 +37,10 @@ INSIDE = {
     "mlecore/sandbox": "runs in a sandbox, before the agent",
     "plugins/*/*/tests": "a test",
 }
-FORKS = {"mlecore/workers.py": "of a worker that was started with an environment of its own"}
+FORKS = {
+    "mlecore/workers.py": "of a worker that was started with an environment of its own",
+    "mlecore/data/forks.py": "of a process that goes on as itself, and starts nothing",
+}
 MAKER = "child_environment"
 STARTS = {
     "subprocess": ("run", "Popen", "call", "check_call", "check_output", "getoutput", "getstatusoutput"),
