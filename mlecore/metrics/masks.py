@@ -81,7 +81,7 @@ def _overlaps(a: Masks, b: Masks) -> NDArray[np.int64]:
 
 def _sums(parts: NDArray[Any], ends: NDArray[np.int64]) -> NDArray[np.int64]:
     """Of the parts up to each end from the one before."""
-    return np.diff(np.concatenate([[0], np.cumsum(parts)])[ends], prepend=0)
+    return np.diff(np.concatenate([[0], np.cumsum(parts, dtype=np.int64)])[ends], prepend=0)
 
 
 def _parts(masks: Masks) -> Iterator[Masks]:

@@ -19,7 +19,6 @@ from typing import IO, Any
 
 from mlecore.archives import damaged, reading, refuse_zip_bomb, require_zip
 from mlecore.errors import DataError
-from mlecore.prepare.deflating import Deflate
 from mlecore.prepare.paths import safe_name
 
 _TIME = (1980, 1, 1, 0, 0, 0)
@@ -165,6 +164,8 @@ class ZipWriter:
         """A member to write to as a stream, of any size; close it before the next one."""
         stream = self._zip.open(self._info(name), "w", force_zip64=True)
         if self._compression == zipfile.ZIP_DEFLATED:
+            from mlecore.prepare.deflating import Deflate
+
             stream._compressor = Deflate()  # type: ignore[attr-defined]  # zipfile's own uses one core
         return stream
 
