@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 IDLE = 120.0  # seconds without a byte after which a stream counts as broken
 CHUNK = 256 * 1024
+KILLED = 128  # exit codes above it mean a signal: the pod went while the program ran, so it can be started again
 _STDIN, _STDOUT, _STDERR, _STATUS = b"\x00", 1, 2, 3
 
 
@@ -85,9 +86,14 @@ class Stream(io.RawIOBase):
             raise Broken("its status is malformed") from None
         if status.get("status") != "Success":
             said = self._stderr.decode("utf-8", "replace").strip() or str(status.get("message"))
-            if status.get("reason") == "NonZeroExitCode":
+            if status.get("reason") == "NonZeroExitCode" and _exit_code(status) <= KILLED:
                 raise BackendError(f"mlecore's helper failed in its pod: {said[-1000:]}")
             raise Broken(said)
+
+
+def _exit_code(status: dict[str, Any]) -> int:
+    causes = (status.get("details") or {}).get("causes") or []
+    return next((int(cause["message"]) for cause in causes if cause.get("reason") == "ExitCode"), 0)
 
 
 @contextmanager

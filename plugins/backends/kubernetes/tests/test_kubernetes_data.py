@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from attrs import evolve
 from mle_backend_kubernetes import manifests, names
 
 from mlecore.errors import DataError
@@ -62,3 +63,16 @@ def test_data_are_loaded_once_and_other_data_have_another_claim(lab: Lab, make_l
     sent = again.cluster.requests - before
     assert (sent["POST pods"], sent["GET persistentvolumeclaims"]) == (0, 1)
     assert names.data(lab.dataset) in first and said
+
+
+def test_an_upload_survives_another_controller_that_ends_its_own_first_and_removes_their_pod(
+    lab: Lab, make_lab: Callable[..., Lab]
+) -> None:
+    other, dataset = make_lab(), evolve(lab.dataset, digest="uploaded by two")
+    ended: list[str] = []
+
+    def end_the_other(done: int, total: int, what: str) -> None:
+        if "uploading" in what and not ended:
+            ended.append(other.backend.stage_data(dataset, lambda done, total, what: None))
+
+    assert [lab.backend.stage_data(dataset, end_the_other)] == ended

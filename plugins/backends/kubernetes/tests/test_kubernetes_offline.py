@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from mle_backend_kubernetes import names, network
 from mle_backend_kubernetes.cluster_cache import job_of, pod_of
+from mle_backend_kubernetes.exec import Broken, Stream
 from mle_backend_kubernetes.kubernetes_backend import KubernetesBackend
 
 from mlecore.backends import Dataset, Image, Job, Resources
@@ -147,3 +149,18 @@ def test_a_server_that_does_not_answer_leaves_no_run_open_to_it(
     backend.start(wanted)  # nothing wrong was remembered
     (policy,) = (each for each in server.sent if each["kind"] == "NetworkPolicy")
     assert "192.0.2.7/32" in str(policy["spec"]["egress"])
+
+
+@pytest.mark.parametrize(("exit_code", "error"), [(1, BackendError), (137, Broken)])
+def test_a_helper_that_was_killed_is_started_again_and_one_that_failed_is_not(
+    exit_code: int, error: type[Exception]
+) -> None:
+    causes = [{"reason": "ExitCode", "message": str(exit_code)}]
+    status = {"status": "Failure", "reason": "NonZeroExitCode", "message": "it ended", "details": {"causes": causes}}
+
+    class Socket:
+        def recv_data(self) -> tuple[int, bytes]:
+            return 2, b"\x03" + json.dumps(status).encode()
+
+    with pytest.raises(error, match="it ended"):
+        Stream(Socket()).read()
