@@ -31,13 +31,13 @@ def rebooted(handle: Handle, name: str) -> None:
     path.write_text(json.dumps({**json.loads(path.read_text()), "boot": "the boot before"}))
 
 
-def test_what_an_ended_job_left_survives_a_power_loss(disk: Any, on_disk: Any) -> None:
+def test_what_an_ended_job_left_survives_a_power_loss(disk: Any, on_disk: Any, wait_until: Callable[..., None]) -> None:
     script = "for i in $(seq 300); do echo $i > code/$i; done; echo id,y > submission/submission.csv"
     handle = on_disk.start("/bin/sh", "-c", script)
     on_disk.wait(handle)
     state = json.loads((folders.folder_of(handle) / small_files.STATE).read_text())
+    wait_until(lambda: not processes.alive(state["pid"], state["started"]))  # "exited" is read before it is on the disk
     disk.lose_power()
-    processes.end(state["pid"], state["started"])  # as the machine that it ran on is dead
     status = on_disk.status(handle)
     assert (status.phase, status.exit_code, status.infra_failure) == ("exited", 0, False)
     _, into = on_disk.fetch(handle, "submission", "code", ".mlecore/exit.json")
