@@ -48,7 +48,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _is_on(item: pytest.Item, turn: int, turns: int) -> bool:
-    """What takes long takes turns: kits, and slow tests; of a competition with all N turns, else with at most four.
+    """What takes long takes turns: kits, and slow tests; of a competition with all N turns, else with at most six.
 
     What is marked as ``in_turn``, such as one page of many, has the number of turns that it says. All slow tests of a
     competition have the same turn, and so have those of any other file, since they share what they set up.
@@ -65,7 +65,7 @@ def _is_on(item: pytest.Item, turn: int, turns: int) -> bool:
         key = package.name
     else:
         key = str(item.path.relative_to(item.config.rootpath))
-        turns = min(turns, 4)
+        turns = min(turns, 6)
     return zlib.crc32(key.encode()) % turns == turn % turns
 
 
