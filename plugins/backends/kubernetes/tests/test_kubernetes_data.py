@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from attrs import evolve
-from mle_backend_kubernetes import manifests, names
+from mle_backend_kubernetes import exec, manifests, names
 
 from mlecore.errors import DataError
 
@@ -66,8 +66,9 @@ def test_data_are_loaded_once_and_other_data_have_another_claim(lab: Lab, make_l
 
 
 def test_an_upload_survives_another_controller_that_ends_its_own_first_and_removes_their_pod(
-    lab: Lab, make_lab: Callable[..., Lab]
+    lab: Lab, make_lab: Callable[..., Lab], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(exec, "IDLE", 20.0)  # sometimes the kubelet forgets to close what a removed pod ran
     other, dataset = make_lab(), evolve(lab.dataset, digest="uploaded by two")
     ended: list[str] = []
 
