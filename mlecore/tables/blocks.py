@@ -12,11 +12,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_END, _RETURN, _MARK = b'\n\r"'
+_END, _RETURN, _MARK, _COMMA = b'\n\r",'
 _BESIDE = b',\n"'  # may be before the mark that begins a cell, and behind the one that ends it
 _BLANK = b"\n \t"  # begin a line that pandas may skip
 _STEP = 1 << 17  # bytes that are looked at together, whose masks fit a processor's cache
-_MANY = _STEP >> 8  # marks among them
 
 
 def blocks(stream: IO[bytes], size: int) -> Iterator[bytes]:
@@ -69,24 +68,40 @@ def record_ends(block: bytes) -> NDArray[np.bool_]:
         some = cells[start : start + _STEP]
         ends = np.equal(some, _END, out=found[start : start + _STEP])
         if inside or returns or block.find(b'"', start, start + _STEP) >= 0:
-            marks = np.flatnonzero(some == _MARK)
-            opening, closing = start + marks[inside::2], start + marks[not inside :: 2]
-            before, after = cells[opening[opening > 0] - 1], cells[closing[closing < len(cells) - 1] + 1]
-            if not (_among(before, _BESIDE).all() and _among(after, _BESIDE).all()):
+            marks = some == _MARK
+            within = _odd_so_far(marks) ^ inside
+            beside = ends | marks | (some == _COMMA)
+            opening, closing = marks & within, marks > within
+            if (opening[1:] > beside[:-1]).any() or (closing[:-1] > beside[1:]).any():
                 raise Uncertain
-            edges = np.insert(marks, 0, 0) if inside else marks
-            if len(edges) > _MANY or (len(edges) and np.logical_or.reduceat(ends, edges)[::2].any()):
-                places = np.flatnonzero(ends)
-                ends[places[marks.searchsorted(places) % 2 != inside]] = False  # within a cell
-            if returns and (marks.searchsorted(np.flatnonzero(some == _RETURN)) % 2 == inside).any():
+            if opening[0] and block[max(0, start - 1) : start] not in _BESIDE:
                 raise Uncertain
-            inside = inside != (len(marks) % 2 == 1)
+            if closing[-1] and block[start + _STEP : start + _STEP + 1] not in _BESIDE:
+                raise Uncertain
+            if returns and ((some == _RETURN) & ~within).any():
+                raise Uncertain
+            ends &= ~within
+            inside = bool(within[-1])
         if _blank_follows(cells, start, ends):
             raise Uncertain
     if inside:
         raise Uncertain
     found[-1] = True
     return found
+
+
+def _odd_so_far(marks: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """At each place: is the number of marks, up to this place and with it, odd? 64 bits at once."""
+    import numpy as np
+
+    bits = np.zeros(-(-len(marks) // 64) * 8, dtype=np.uint8)
+    bits[: -(-len(marks) // 8)] = np.packbits(marks)
+    words = bits.view(">u8").astype(np.uint64)
+    for shift in (1, 2, 4, 8, 16, 32):
+        words ^= words >> np.uint64(shift)
+    odd = np.bitwise_xor.accumulate(words & np.uint64(1))
+    words[1:] ^= -odd[:-1]  # no bits, or all
+    return np.unpackbits(words.astype(">u8").view(np.uint8), count=len(marks)).view(bool)
 
 
 def has_blank_line(block: bytes) -> bool:
