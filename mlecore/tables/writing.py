@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 if TYPE_CHECKING:
     import numpy as np
@@ -151,21 +151,18 @@ def _rounded(column: pl.Series, digits: int, float_format: str) -> _Column:
     with np.errstate(divide="ignore", invalid="ignore"):
         places = digits - 1 - np.floor(np.log10(sizes))  # behind the point
         # powers are exact, and so are quotients of whole numbers, but for one rounding
-        scale = 10.0 ** np.clip(places, 0, _EXACT_POWER)
+        scale = np.take(10.0 ** np.arange(_EXACT_POWER + 1), places.astype(np.intp), mode="clip")
         scaled = array * scale
         whole = np.rint(scaled)
         plain = (sizes >= _PLAIN[0]) & (places >= 0) & (np.abs(scaled - whole) < _CLEAR)
         plain &= (np.abs(whole) >= 10.0 ** (digits - 1)) & (np.abs(whole) < 10.0**digits)
     values = np.where(plain, whole / scale, array)
     whole_numbers = values == np.rint(values)
-    others = ~plain & ~np.isnan(array) & (sizes > 0)
-    numbers = pl.Series(values, nan_to_null=True)
-    if _MANY * np.count_nonzero(whole_numbers) > len(values):
-        numbers = numbers.cast(pl.String).str.strip_suffix(".0")
-    else:
-        others |= whole_numbers
-    rows = np.flatnonzero(others)
-    return _with_texts(numbers, rows, [float_format % number for number in array[rows].tolist()])
+    many = _MANY * np.count_nonzero(whole_numbers) > len(values)
+    rows = np.flatnonzero((sizes > 0) & ~plain | (whole_numbers & (not many)))
+    texts = [float_format % number for number in array[rows].tolist()]
+    rounded = _with_texts(pl.Series(values, nan_to_null=True), rows, texts)
+    return evolve(rounded, values=rounded.values.cast(pl.String).str.strip_suffix(".0")) if many else rounded
 
 
 def _with_texts(column: pl.Series, rows: NDArray[np.intp], texts: list[str]) -> _Column:
@@ -174,6 +171,6 @@ def _with_texts(column: pl.Series, rows: NDArray[np.intp], texts: list[str]) -> 
 
     if not texts:
         return _Column(column)
-    if column.dtype == pl.String or _MANY * len(texts) > len(column):
+    if _MANY * len(texts) > len(column):
         return _Column(column.cast(pl.String).scatter(rows, texts))
     return _Column(column.clone().scatter(rows, _MARK), rows, texts)
