@@ -20,6 +20,7 @@ MISSING = (  # cells that pandas takes as missing
     *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A"),
     *("NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
 )
+_MINUS_ZERO = -(1 << 63)  # its bits
 
 
 class Parser:
@@ -172,9 +173,8 @@ def _odd(column: pl.Series) -> NDArray[np.bool_]:
     import polars as pl
 
     odd = column.is_null().to_numpy()
-    if column.dtype == pl.Float64 and (column == 0).any():
-        values = column.fill_null(1).to_numpy()
-        odd = odd | (np.signbit(values) & (values == 0))
+    if column.dtype == pl.Float64:
+        odd = odd | (column.to_numpy().view(np.int64) == _MINUS_ZERO)
     return odd
 
 
