@@ -9,24 +9,26 @@ from typing import TYPE_CHECKING
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import word_jaccard
-from mlecore.prepare import read_csv, split, write_csv
+from mlecore.prepare import read_table, split, write_csv
 from mlecore.submissions import Format, Table, texts, words
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    import polars as pl
 
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
-    write(public, private, *split(read_csv(raw / "train.csv"), test_size=0.1))
+    write(public, private, *split(read_table(raw / "train.csv"), test_size=0.1))
 
 
-def write(public: Path, private: Path, train: DataFrame, test: DataFrame) -> None:
-    answers = test[["id", "answer_text"]].set_axis(["id", "PredictionString"], axis=1)
+def write(public: Path, private: Path, train: pl.DataFrame, test: pl.DataFrame) -> None:
+    import polars as pl
+
+    answers = test.select("id", PredictionString="answer_text")
     write_csv(train, public / "train.csv")
-    write_csv(test[["id", "context", "question", "language"]], public / "test.csv")
+    write_csv(test.select("id", "context", "question", "language"), public / "test.csv")
     write_csv(answers, private / "test.csv")
-    write_csv(answers.assign(PredictionString="dummy text"), public / "sample_submission.csv")
+    write_csv(answers.with_columns(PredictionString=pl.lit("dummy text")), public / "sample_submission.csv")
 
 
 @hookimpl

@@ -7,14 +7,14 @@ from pathlib import Path
 import mle_comp_chaii_hindi_and_tamil_question_answering as v1
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import word_jaccard
-from mlecore.prepare import read_csv, split_whole_groups
+from mlecore.prepare import read_table, split_whole_groups
 from mlecore.submissions import Format, Table
 
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
-    table = read_csv(raw / "train.csv", na_filter=False)
-    train, test = (table.iloc[part] for part in split_whole_groups(table["context"].tolist(), test_size=0.1))
+    table = read_table(raw / "train.csv", na_filter=False)
+    train, test = (table[part] for part in split_whole_groups(table["context"].to_list(), test_size=0.1))
     v1.write(public, private, train, test)
 
 

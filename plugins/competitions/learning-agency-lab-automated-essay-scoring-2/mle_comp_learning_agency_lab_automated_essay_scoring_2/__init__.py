@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import quadratic_weighted_kappa
-from mlecore.prepare import ensure_columns, ensure_disjoint, read_csv, split, write_csv
+from mlecore.prepare import ensure_columns, ensure_disjoint, read_table, split, write_csv
 from mlecore.submissions import Format, Table
 
 
@@ -14,15 +14,15 @@ from mlecore.submissions import Format, Table
 def prepare(raw: Path, public: Path, private: Path) -> None:
     from numpy.random import RandomState
 
-    table = read_csv(raw / "train.csv")
+    table = read_table(raw / "train.csv")
     ensure_columns(table, ["essay_id", "full_text", "score"], "train.csv")
     train, test = split(table, test_size=0.1)
     ensure_disjoint(train["essay_id"], test["essay_id"], "ids of train.csv")
     write_csv(train, public / "train.csv")
     write_csv(test, private / "answers.csv")
-    write_csv(test[["essay_id", "full_text"]], public / "test.csv")
+    write_csv(test.select("essay_id", "full_text"), public / "test.csv")
     scores = RandomState(42).randint(1, 7, size=len(test))
-    write_csv(test[["essay_id"]].assign(score=scores), public / "sample_submission.csv")
+    write_csv(test.select("essay_id", score=scores), public / "sample_submission.csv")
 
 
 @hookimpl

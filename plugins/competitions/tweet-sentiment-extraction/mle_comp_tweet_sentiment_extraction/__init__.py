@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import word_jaccard
-from mlecore.prepare import read_csv, split, write_csv
+from mlecore.prepare import read_table, split, write_csv
 from mlecore.submissions import Format, Table, read_answers
 
 if TYPE_CHECKING:
@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
-    train, test = split(read_csv(raw / "train.csv"), test_size=0.1)
+    import polars as pl
+
+    train, test = split(read_table(raw / "train.csv"), test_size=0.1)
     write_csv(train, public / "train.csv")
     write_csv(test, private / "test.csv")
-    write_csv(test.drop(columns="selected_text"), public / "test.csv")
-    write_csv(test[["textID"]].assign(selected_text=""), public / "sample_submission.csv")
+    write_csv(test.drop("selected_text"), public / "test.csv")
+    write_csv(test.select("textID", selected_text=pl.lit("")), public / "sample_submission.csv")
 
 
 @hookimpl
