@@ -15,4 +15,5 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
     (public / v1.EXTRA).unlink()
     answers = read_table(private / "test.csv")["InChI"]
     extra = read_pieces(raw / v1.EXTRA)
-    write_csv((piece.filter(~piece["InChI"].is_in(answers.implode())) for piece in extra), public / v1.EXTRA)
+    known = answers.implode()
+    write_csv((piece.filter(~piece["InChI"].is_in(known).fill_null(False)) for piece in extra), public / v1.EXTRA)

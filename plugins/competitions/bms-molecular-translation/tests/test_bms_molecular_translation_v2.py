@@ -20,6 +20,14 @@ def test_extra_names_are_not_those_of_test_images(trial: Trial, trial_v1: Trial,
     assert extra(trial) == [name for name in extra(trial_v1) if name not in right]
 
 
+def test_an_extra_name_may_be_missing(trial: Trial) -> None:
+    raw = trial.raw_copy()
+    with (raw / "extra_approved_InChIs.csv").open("a") as file:
+        file.write("NA\n")
+    public, _ = trial.prepare(raw)
+    assert (public / "extra_approved_InChIs.csv").read_text().endswith('\n""\n')
+
+
 def test_a_missing_name_is_invalid(trial: Trial, trial_v1: Trial, answers: pd.DataFrame) -> None:
     gap = answers.assign(InChI=answers["InChI"].where(answers.index != 2))
     assert trial_v1.grade(gap) > 0

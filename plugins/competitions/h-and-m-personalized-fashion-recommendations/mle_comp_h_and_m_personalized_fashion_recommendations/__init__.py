@@ -54,6 +54,7 @@ def split_purchases(raw: Path, public: Path, days: int, **options: Any) -> pl.Da
         """What was bought before the test days; what was bought on those is put by."""
         for piece in read_pieces(path, **options):
             ensure_columns(piece, TRANSACTIONS, "transactions_train.csv")
+            ensure(not piece["t_dat"].null_count(), "transactions_train.csv has purchases without a date")
             late = piece["t_dat"] >= first
             bought.append(piece.filter(late).select("customer_id", "article_id"))
             yield piece.filter(~late)

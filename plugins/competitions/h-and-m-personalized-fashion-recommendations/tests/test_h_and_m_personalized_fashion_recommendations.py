@@ -43,3 +43,10 @@ def test_customers(trial: Trial, best: pd.DataFrame) -> None:
     assert trial.grade(again) < 0.5
     assert "rows that repeat a customer: 1" in trial.check(again)[0]
     trial.refuses(best.iloc[1:], "lacks 1 of the customers")
+
+
+def test_a_purchase_has_a_date(trial: Trial) -> None:
+    raw = trial.raw_copy()
+    with (raw / "transactions_train.csv").open("a") as file:
+        file.write(",a,123,0.5,1\n")
+    trial.refuses_raw(raw, "without a date")
