@@ -222,6 +222,7 @@ class Format:
 
         Raises InvalidSubmission, which names the first offending rows, and GradingError for answers that do not fit.
         """
+        from mlecore.submissions import large
         from mlecore.submissions.alignment import read_answers, refuse_columns, same_count_if_heavy
         from mlecore.submissions.messages import ID
         from mlecore.submissions.values import rescaled, rows_sum_to_one
@@ -247,9 +248,10 @@ class Format:
         if self.id_required:
             predictions.attrs[ID] = self.id  # names the rows in messages
         rules = self.expand(others)
-        read = {name: rule.read(predictions, name, truth) for name, rule in rules.items()}
-        for name in read:
-            predictions[name] = read[name]
+        read = {name: rule.read(predictions, name, truth) for name, rule in rules.items() if rule.type != "any"}
+        for name, values in read.items():
+            if not large.are_same(values, predictions[name].to_numpy()):  # pandas would copy the cells
+                predictions[name] = values
         numbers = [name for name in rules if rules[name].type == "number"]
         if self.sum_to_one is not None:
             rows_sum_to_one(predictions, numbers, self.sum_to_one)

@@ -87,10 +87,10 @@ def _known_texts(column: pl.Series, known: Series) -> NDArray[Any]:
     return frames.texts(column)
 
 
-def are_same(a: NDArray[Any], b: NDArray[Any]) -> bool:
+def are_same(a: Any, b: Any) -> bool:
     """Do two columns share their cells?"""
-    here, there = (array.__array_interface__ for array in (a, b))
-    return all(here[key] == there[key] for key in ("data", "shape", "strides", "typestr"))
+    here, there = (getattr(column, "__array_interface__", {}) for column in (a, b))
+    return bool(here) and all(here[key] == there.get(key) for key in ("data", "shape", "strides", "typestr"))
 
 
 def places(texts: NDArray[np.object_], wanted: NDArray[np.object_]) -> NDArray[np.intp] | None:

@@ -43,7 +43,8 @@ def _certain(column: pl.Series, options: Options, rows: int) -> pl.Series:
     else:  # with a gap, or among decimals, whole numbers become float64
         ok = column.dtype.is_numeric() and column.null_count() < len(column) and (kept or not column.null_count())
         column = column.cast(pl.Float64)
-        ok = ok and bool(column.is_between(-_EXACT, _EXACT, closed="none").all())
+        values = column.drop_nulls().to_numpy()
+        ok = ok and bool(values.min() > -_EXACT and values.max() < _EXACT)  # False for NaN
     if not ok:
         raise Uncertain
     return column

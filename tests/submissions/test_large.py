@@ -139,3 +139,13 @@ def test_first_lines(first, always_large, tmp_path, monkeypatch):
     large_frame = Table(path).columns()
     monkeypatch.setattr(frames, "WORTHWHILE", 1 << 40)
     assert large_frame.to_csv() == Table(path).frame().to_csv()
+
+
+@pytest.mark.parametrize("name", ["^p$", "^.*$", "*"])
+def test_a_column_may_be_named_like_a_pattern(name, tmp_path, always_large):
+    path = written(
+        tmp_path, "submission.csv", [["id", "p", name], ["a", "1", "0.5"], ["b", "NA", ""], ["c", "2", "NA"]]
+    )
+    frame = Table(path).frame()
+    assert frame["p"].fillna(0).tolist() == [1, 0, 2]
+    assert frame[name].fillna(0).tolist() == [0.5, 0, 0]
