@@ -245,12 +245,17 @@ def _average_precisions(hit: NDArray[np.bool_], group: Integers, sizes: Integers
     averages = np.zeros(len(sizes))
     if not hit.any():
         return averages
-    places = np.arange(len(hit))
-    starts = np.maximum.accumulate(np.where(np.diff(group, prepend=-1), places, 0))  # where each box's group begins
-    total = np.cumsum(hit)
-    precision = (total - np.r_[0, total][starts]) / (places - starts + 1)
+    hits, begins = np.flatnonzero(hit), _begins(group)[hit]
+    group = group[hits]
+    number = np.arange(len(hits)) - _begins(group) + 1  # of each hit, in its group
+    precision = number / (hits - begins + 1)  # between hits it falls, so that the highest is a hit's
     levels, rank = np.unique(precision, return_inverse=True)  # whole numbers, so that groups can be kept apart exactly
     offset = (len(sizes) - group) * len(levels)
     highest = np.maximum.accumulate((rank + offset)[::-1])[::-1] - offset  # from here to the end of the group
-    np.add.at(averages, group[hit], levels[highest[hit]])
+    np.add.at(averages, group, levels[highest])
     return averages / np.maximum(sizes, 1)
+
+
+def _begins(group: Integers) -> Integers:
+    """The place where each box's group begins."""
+    return np.maximum.accumulate(np.where(np.diff(group, prepend=-1), np.arange(len(group)), 0))

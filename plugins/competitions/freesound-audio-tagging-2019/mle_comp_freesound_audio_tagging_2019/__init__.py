@@ -75,7 +75,7 @@ def mean_precision(truth: DataFrame, predictions: DataFrame) -> float:
     columns = [[table[name].to_numpy() for name in CLASSES] for table in (truth, predictions)]
     found = []
     for start in range(0, len(truth), _TOGETHER):
-        true, scores = (np.column_stack([cells[start : start + _TOGETHER] for cells in table]) for table in columns)
+        true, scores = (np.array([cells[start : start + _TOGETHER] for cells in table]).T for table in columns)
         found.append(precisions(true == 1, scores))
     return float(np.mean(np.concatenate(found)))
 

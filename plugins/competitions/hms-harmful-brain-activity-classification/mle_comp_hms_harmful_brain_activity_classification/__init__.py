@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
@@ -14,7 +14,7 @@ from mlecore.submissions import Format, Table, generic_check, numbers, read_answ
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from pandas import DataFrame, Series
+    from pandas import DataFrame
 
 ID = "eeg_id"
 VOTES = ["seizure_vote", "lpd_vote", "gpd_vote", "lrda_vote", "grda_vote", "other_vote"]
@@ -52,13 +52,22 @@ def grade(submission: Table, private: Path, format: Format) -> float:
 
     truth, predictions = format.read(submission, read_answers(private / "test.csv", [ID, *VOTES]))
     _refuse_other_numbers(submission)
-    asked = truth[VOTES].div(truth[VOTES].sum(axis=1), axis=0).to_numpy()
-    whole = [submission.frame()[name].dtype.kind != "f" for name in VOTES]
-    given = predictions[VOTES].to_numpy(dtype=float)
-    given = np.where(whole, given, given.clip(LEAST, 1 - LEAST))
+    votes, divergence = _row_sums(truth), np.zeros(len(truth))
     with np.errstate(divide="ignore", invalid="ignore"):
-        terms = np.where(asked == 0, 0, asked * np.log(asked / given))
-    return float(np.nansum(terms, axis=1).mean())
+        for name in VOTES:
+            asked, given = truth[name].to_numpy() / votes, predictions[name].to_numpy()
+            if submission.frame()[name].dtype.kind == "f":
+                given = given.clip(LEAST, 1 - LEAST)
+            terms = np.where(asked == 0, 0, asked * np.log(asked / given))
+            divergence += np.where(np.isnan(terms), 0, terms)
+    return float(divergence.mean())
+
+
+def _row_sums(frame: DataFrame) -> NDArray[Any]:
+    """Each row's votes; missing ones count 0."""
+    import numpy as np
+
+    return np.asarray(sum(frame[name].fillna(0).to_numpy() for name in VOTES))
 
 
 @hookimpl
@@ -78,19 +87,19 @@ def _refuse_other_numbers(submission: Table) -> None:
     frame = submission.frame()
     if not {ID, *VOTES} <= set(frame.columns):
         return  # format.read says what is missing
-    shares = frame.drop(columns=ID)
-    for name in shares.columns:
+    names = [name for name in frame.columns if name != ID]
+    for name in names:
         numbers(frame, name, low=0, high=1, missing=True)
         if frame[name].dtype.kind not in "iuf":
             raise InvalidSubmission(f"column {name!r} must hold numbers; it holds True and False")
-    votes = shares[VOTES].sum(axis=1)
-    bad = ~(np.abs(votes.to_numpy() - 1) < 4e-6)  # certainly 1 if rounded to five digits
+    votes = _row_sums(frame)
+    bad = ~(np.abs(votes - 1) < 4e-6)  # certainly 1 if rounded to five digits
     bad[bad] = [round(total, 5) != 1 for total in votes[bad].tolist()]
     _refuse_sums(frame, "the votes", votes, bad)
-    every = votes if list(shares.columns) == VOTES else shares.sum(axis=1)
-    _refuse_sums(frame, f"all columns but {ID}", every, ~np.isclose(every.to_numpy(), 1))
+    every = votes if names == VOTES else frame[names].sum(axis=1).to_numpy()
+    _refuse_sums(frame, f"all columns but {ID}", every, ~np.isclose(every, 1))
 
 
-def _refuse_sums(frame: DataFrame, what: str, sums: Series, bad: NDArray[np.bool_]) -> None:
+def _refuse_sums(frame: DataFrame, what: str, sums: NDArray[Any], bad: NDArray[np.bool_]) -> None:
     if bad.any():
         refuse(frame.assign(sum=sums), "sum", f"1 in every row, the sum of {what}", bad)
