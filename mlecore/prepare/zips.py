@@ -162,12 +162,7 @@ class ZipWriter:
 
     def open(self, name: str) -> IO[bytes]:
         """A member to write to as a stream, of any size; close it before the next one."""
-        stream = self._zip.open(self._info(name), "w", force_zip64=True)
-        if self._compression == zipfile.ZIP_DEFLATED:
-            from mlecore.prepare.deflating import Deflate
-
-            stream._compressor = Deflate()  # type: ignore[attr-defined]  # zipfile's own uses one core
-        return stream
+        return self._zip.open(self._info(name), "w", force_zip64=True)
 
     def move(self, source: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> None:
         """A member of another zip under a new name, its compressed bytes copied as they are."""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import random
 import stat
 import struct
 import zipfile
-import zlib
 from pathlib import Path
 
 import pytest
@@ -39,24 +37,6 @@ def test_a_zip_is_written_with_fixed_times_and_modes(tmp_path: Path) -> None:
     assert zipfile.ZipFile(tmp_path / "stored.zip").getinfo("a").compress_type == zipfile.ZIP_STORED
     with pytest.raises(DataError, match="already exists"):
         ZipWriter(tmp_path / "stored.zip")
-
-
-@pytest.mark.parametrize("size", [0, 1 << 20, (1 << 20) + 1, 5_000_000])
-def test_a_large_member_is_deflated_in_blocks_by_any_number_of_cores(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
-) -> None:
-    draw = random.Random(0)
-    content = " ".join(str(draw.getrandbits(40)) for _ in range(size // 12)).encode().ljust(size)[:size]
-    for cores in (1, 5):
-        monkeypatch.setattr("os.cpu_count", lambda cores=cores: cores)
-        with ZipWriter(tmp_path / f"{cores}.zip") as archive, archive.open("member") as stream:
-            for start in range(0, size, 300_000):
-                stream.write(content[start : start + 300_000])
-    assert (tmp_path / "1.zip").read_bytes() == (tmp_path / "5.zip").read_bytes()
-    with zipfile.ZipFile(tmp_path / "5.zip") as archive:
-        assert archive.read("member") == content
-        packed = archive.getinfo("member").compress_size
-    assert packed <= len(zlib.compress(content)) * 1.01 + 20  # blocks cost next to nothing
 
 
 def test_python_3_11_2_writes_the_same_header(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
