@@ -248,7 +248,7 @@ class Format:
         if self.id_required:
             predictions.attrs[ID] = self.id  # names the rows in messages
         rules = self.expand(others)
-        read = {name: rule.read(predictions, name, truth) for name, rule in rules.items() if rule.type != "any"}
+        read = {name: rule.read(predictions, name, truth) for name, rule in rules.items()}
         for name, values in read.items():
             if not large.are_same(values, predictions[name].to_numpy()):  # pandas would copy the cells
                 predictions[name] = values

@@ -135,7 +135,7 @@ def test_text_and_numbers(tmp_path: Path, options: dict[str, Any]) -> None:
     "odd", ['x"y', '"x"y', '"x" ', "x\ry", "", "   ", "x,y", "x,y,z,u,v,w,x,y", '"', "\0", "٣", "-0", "1e400", "True"]
 )
 @pytest.mark.parametrize("column", [0, 1, 2, 3, 4, 5])
-@pytest.mark.parametrize("row", [1, 290])
+@pytest.mark.parametrize("row", [1, 60, 290])
 def test_odd_cells_beside_text(tmp_path: Path, odd: str, column: int, row: int) -> None:
     lines = [f"{row},w{row % 3},{row / 7!r},{'' if row % 5 else row},{row % 2 == 0},é\n" for row in range(300)]
     cells = lines[row][:-1].split(",")
