@@ -9,7 +9,7 @@ from pathlib import Path
 from attrs import asdict
 from mle_lib_agents.requirements import packages
 
-from mle_agent_command.files import missing, with_files
+from mle_agent_command.files import missing, refuse_script, with_files
 from mle_agent_command.parse import words
 from mlecore.agents import Agent, Launch, Network, Recipe, Task
 from mlecore.errors import UsageError
@@ -43,7 +43,8 @@ def agent() -> Agent:
             Option(
                 name="argv",
                 required=True,
-                help="command line, as in a shell: 'python my_agent.py'; local files in it are copied to the sandbox",
+                help="command line, such as 'python my_agent.py', without redirection or variables; local files in it "
+                "are copied to the sandbox",
             ),
             Option(
                 name="files",
@@ -71,6 +72,7 @@ def recipe(options: Mapping[str, str]) -> Recipe:
             )
         return Recipe(image=image)
     program = argv[0]
+    refuse_script(program)
     # A path is copied along or exists in the sandbox; every recipe has Python.
     looked_for = () if "/" in program or program in ("python", "python3") else (program,)
     return Recipe(pip=packages(options.get("pip", ""), "command"), programs=looked_for)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
+from shutil import which
 
 from mle_agent_command.imports import imported, named
 from mlecore.errors import UsageError
@@ -18,7 +19,8 @@ AGENT = PurePosixPath("agent")
 SKIPPED = {".git", ".venv", "__pycache__", "node_modules"}
 GROUP = {"group.json", "events.jsonl"}
 MOST = 10_000
-SCRIPTS = {".py", ".sh", ".bash", ".r", ".jl", ".pl", ".rb", ".js", ".ts"}
+INTERPRETERS = {".py": "python", ".sh": "sh", ".bash": "bash", ".r": "Rscript", ".jl": "julia", ".pl": "perl"}
+INTERPRETERS |= {".rb": "ruby", ".js": "node", ".ts": "node"}
 
 # Files arrive without their mode, so a file that is executed itself becomes executable there.
 START = ("/bin/sh", "-c", 'chmod +x "$0"; exec "$0" "$@"')
@@ -120,6 +122,14 @@ def _folder(given: str, here: Path) -> tuple[Path, dict[str, Path]]:
     return path, files
 
 
+def refuse_script(program: str) -> None:
+    """Raise if the program to start is a script's name alone, which would be looked up on PATH, as in a shell."""
+    interpreter = INTERPRETERS.get(PurePosixPath(program).suffix.lower())
+    if "/" not in program and (interpreter or (Path(program).is_file() and which(program) is None)):
+        argv = f"{interpreter} {program}" if interpreter else f"./{program}"
+        raise UsageError(f"agent command: argv starts {program}, a file and no program", fix=f"-A argv={argv!r}")
+
+
 def _refuse_missing(argv: Sequence[str], place: int, here: Path, given: str | None) -> None:
     """Raise if the word to start names no file here, but can only have meant one."""
     word = argv[place]
@@ -128,7 +138,7 @@ def _refuse_missing(argv: Sequence[str], place: int, here: Path, given: str | No
         return
     is_program = place == 0 and "/" in word
     # Of an interpreter's arguments the first that is no option is its script; later ones may be files to be written.
-    is_script = place > 0 and path.suffix.lower() in SCRIPTS and all(w.startswith("-") for w in argv[1:place])
+    is_script = place > 0 and path.suffix.lower() in INTERPRETERS and all(w.startswith("-") for w in argv[1:place])
     if is_program or is_script:
         where = f"{here} or {given}" if given else str(here)
         raise UsageError(

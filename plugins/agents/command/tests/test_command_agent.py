@@ -159,14 +159,23 @@ def test_a_folder_comes_along_without_its_ballast(here: Path) -> None:
         ({"argv": "python x.py", "files": "nowhere"}, "files=nowhere: there is no"),
         ({"argv": "python a/main.py b/../main.py ../main.py"}, "both become agent/main.py"),
         ({"argv": "date", "secrets": "MY_KEY"}, "'MY_KEY' is not among the secrets"),
+        ({"argv": "main.py"}, "starts main.py, a file"),
+        ({"argv": "main"}, "starts main, a file"),
+        ({"argv": "cd a && python main.py"}, "'cd' needs"),
+        ({"argv": "X=1 python main.py"}, "'X=1' needs"),
+        ({"argv": "python main.py > out.txt"}, "'>' needs"),
+        ({"argv": 'python main.py --to "$HOME" $HOME/x'}, r"'\$H' needs"),
+        ({"argv": "python main.py", "pip": "requirements.txt"}, "requirements.txt does not exist"),
+        ({"argv": "python main.py", "pip": "env/reqs"}, "env/reqs does not exist"),
     ],
 )
 def test_errors_say_what_is_wrong_and_how_to_fix_it(given: dict[str, str], says: str, here: Path) -> None:
     (here / "a").mkdir()
     (here / "b").mkdir()
-    for name in ("a/main.py", "main.py", "../main.py"):
+    for name in ("a/main.py", "main.py", "../main.py", "main"):
         (here / name).write_text("")
     with pytest.raises(UsageError, match=says) as caught:
+        plugin.recipe(given)
         launch(**given)
     assert caught.value.fix
 
@@ -177,7 +186,7 @@ def test_a_file_to_be_written_need_not_exist(here: Path) -> None:
 
 
 def test_words_are_a_shell_s() -> None:
-    assert words("python x.py --a='b c' $HOME") == ("python", "x.py", "--a=b c", "$HOME")
+    assert words("python x.py --a='b c|d' '$HOME' \\;") == ("python", "x.py", "--a=b c|d", "$HOME", ";")
 
 
 def test_recipe_looks_for_programs_on_the_path() -> None:

@@ -40,9 +40,10 @@ def build(recipe: Recipe, root: Path, log: Path, isolation: Isolation = "bubblew
     if recipe.image is not None:
         raise BackendError(f"backend vm starts no images ({recipe.image})", fix="Use the backend docker.")
     if missing := missing_programs(recipe):
+        how = f" (apt-get install {' '.join(recipe.apt)})" if recipe.apt else ""
         raise BackendError(
             f"not installed on this machine, and backend vm installs no programs: {', '.join(missing)}",
-            fix=f"Install them (apt-get install {' '.join(recipe.apt) or '...'}), or use the backend docker.",
+            fix=f"Install them{how}, or use the backend docker.",
         )
     for path in recipe.files:
         if not path.startswith("/") or any(PurePosixPath(path).is_relative_to(fixed) for fixed in _FIXED):

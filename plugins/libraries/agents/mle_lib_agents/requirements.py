@@ -12,6 +12,7 @@ from mlecore.requirements import plain
 
 _DEEPEST = 10  # files that name each other
 _LARGEST = 1 << 20  # bytes
+_FILES = (".txt", ".in", ".lock", ".toml", ".cfg", ".yml", ".yaml")
 _LIKE = "Write pip=pandas,scikit-learn==1.9.1, or name a requirements file."
 _SETTINGS = (
     "Indexes with a password are settings of this machine: PIP_EXTRA_INDEX_URL or pip's options file, see docs/runs.md."
@@ -29,6 +30,8 @@ def packages(pip: str, agent: str) -> tuple[str, ...]:
     path = Path(pip).expanduser()
     if path.is_file():
         return tuple(_of_file(path, agent, 1))
+    if path.suffix in _FILES or ("/" in pip and "://" not in pip):  # "requirements.txt" would be a package's name, too
+        raise UsageError(f"agent {agent}: the requirements file {pip} does not exist in {Path.cwd()}", fix=_LIKE)
     # A comma also stands inside a version range and inside the brackets of extras.
     parts = re.split(r",(?![^\[]*\])(?=\s*[A-Za-z])", pip)
     return tuple(_checked(part.strip(), "pip", agent) for part in parts if part.strip())
