@@ -9,6 +9,10 @@ from urllib.parse import urlsplit
 from mlecore.errors import UsageError
 from mlecore.runs.plan import Plan
 
+# Set in every sandbox, or decisive for how programs start there.
+_SANDBOX = {"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TMPDIR", "PWD", "CUDA_VISIBLE_DEVICES"}
+_SANDBOX |= {"LD_PRELOAD", "LD_LIBRARY_PATH", "PYTHONPATH", "PYTHONHOME", "NODE_USE_ENV_PROXY"}
+_SANDBOX |= {"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "COMPETITION_ID"}
 _SMALLEST = 1_000_000  # bytes; fewer are a size whose unit was forgotten
 
 
@@ -18,6 +22,7 @@ def check_plan(plan: Plan) -> Plan:
     _check_numbers(plan)
     _check_models(plan)
     _check_mcp(plan)
+    _check_secrets(plan)
     return plan
 
 
@@ -32,6 +37,18 @@ def _check_runs(plan: Plan) -> None:
         twice = [item for item, times in Counter[object](items).items() if times > 1]
         if twice:
             raise UsageError(f"{what} {twice[0]} is given twice")
+    for seed in plan.seeds:
+        if not 0 <= seed < 2**32:
+            raise UsageError(f"seed {seed}: seeds are whole numbers from 0 to {2**32 - 1}, which NumPy accepts")
+
+
+def _check_secrets(plan: Plan) -> None:
+    for name in plan.limits.secrets:
+        if name in _SANDBOX or name.startswith("MLECORE_"):
+            raise UsageError(
+                f"{name} cannot be passed to agents as a secret: every sandbox sets its own",
+                fix="Put the value into a variable of another name: --secret NAME",
+            )
 
 
 def _check_numbers(plan: Plan) -> None:

@@ -87,7 +87,7 @@ def test_written_and_read_again():
         {
             "agents": [{"name": "command", "options": odd}, {"name": "command", "model": "m", "endpoint": "http://e"}],
             "competitions": ["a"],
-            "seeds": [7, -1],
+            "seeds": [7, 4],
             "limits": {"time": 0.1 + 0.2, "disk": 5_000_001, "cpus": 0.5},
             "backend": {"options": {"x": ""}},
             "execution": {"max_parallel": 3, "retries": 0},
@@ -189,6 +189,8 @@ def test_flags_arguments_and_a_file_spell_the_same_plan(tmp_path):
         ({"gateway": {"allow": ["/v1/images/*"]}}, "gateway.allow: '/v1/images/.' is not a method and a path"),
         ({"gateway": {"max_calls": 0}}, "max_calls must be more than 0"),
         ({"gateway": {"retries": -1}}, "gateway.retries cannot be less than 0"),
+        ({"limits": {"secrets": ["PATH"]}}, "PATH cannot be passed"),
+        ({"limits": {"secrets": ["MLECORE_HOME"]}}, "MLECORE_HOME cannot be passed"),
         ({"model": {"endpoint": "localhost:8000"}}, "'localhost:8000' is not an endpoint"),
     ],
 )
@@ -241,6 +243,8 @@ def test_missing_parts(change, words):
     [
         ("seeds = 3", "seeds = 0", "at least 1"),
         ("seeds = 3", "seeds = [1, 1]", "seed 1 is given twice"),
+        ("seeds = 3", "seeds = [-1]", "seed -1"),
+        ("seeds = 3", "seeds = [12345678901234567890123]", "seed 12345678901234567890123"),
         ("seeds = 3", 'seeds = "3"', "seeds: expected how many"),
         ("seeds = 3", "seeds = true", "seeds: expected how many"),
         ("seeds = 3", "seeds = [true]", "seeds: expected how many"),
