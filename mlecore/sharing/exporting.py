@@ -43,12 +43,17 @@ _CHUNK = 1 << 20
 def export_group(folder: Path, to: Path, *, logs: bool = False) -> Bundle:
     """Write the bundle of a group to a new folder, or to a file that ends in .zip.
 
-    Raises UsageError if ``to`` exists, DataError if a file holds a key, or is not what it should be.
+    Raises UsageError if ``to`` exists, DataError if a record cannot be read, or a file holds a key.
     """
     if os.path.lexists(to):
         raise UsageError(f"{to} already exists", fix="Name another folder or file: --to")
     group = open_group(folder)
-    records = [record for record in load_group(folder) if (record.folder / RECORD).is_file()]
+    damaged: list[str] = []
+    records = [record for record in load_group(folder, damaged) if (record.folder / RECORD).is_file()]
+    if damaged:
+        raise DataError(
+            f"a run cannot be exported: {damaged[0]}", fix=f"To see what is damaged: mlecore runs verify {folder}"
+        )
     keys = _keys(os.environ)
     look = Search(keys)
     partial = to.with_name(f".{to.name}.partial")

@@ -104,6 +104,13 @@ def test_a_grade_that_is_too_long_to_be_one_stays_here(group: Path, tmp_path: Pa
     assert len(list((tmp_path / "b").glob("*/grade.json"))) == len(list(group.glob("*/grade.json"))) - 1
 
 
+def test_no_run_is_left_out_for_a_record_that_cannot_be_read(group: Path, tmp_path: Path) -> None:
+    edit(run_of(group) / "run.json", '"seed": ', '"seed": 12345678901234567890123')
+    with pytest.raises(DataError, match=r"cannot be exported: .*seed"):
+        export_group(group, tmp_path / "b")
+    assert not (tmp_path / "b").exists()
+
+
 def test_a_key_keeps_a_file_out(group: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_API_KEY", "sk-abcdef123456")
     log = next(group.glob("*--*/logs/agent.log"))

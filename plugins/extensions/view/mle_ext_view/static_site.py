@@ -54,7 +54,10 @@ def _run_pages(site: Site, group: str, run: str) -> Iterator[tuple[str, Callable
     yield "log", partial(part_pages.log_page, site, Outputs(), group, run, {}, most=_LOG)
     yield "code", partial(part_pages.code_page, site, group, run)
     yield "record", partial(part_pages.record_page, site, group, run)
-    record = run_page.full_record(site, group, run)
+    try:
+        record = run_page.full_record(site, group, run)
+    except Missing:  # as the pages above say
+        return
     for file in code.listed(record.folder, most=code.IN_FOLDER)[0]:
         yield file_name(file.path), partial(part_pages.file_page, site, group, run, file.path)
     conversations = Conversations()
