@@ -44,6 +44,7 @@ class Agent:
     secrets: tuple[str, ...] = ()  # names of environment variables that it may request
     needs: Needs = Needs()
     takes_mcp: bool = False  # it uses the servers in Task.mcp
+    uses_model: bool = True  # False: --model and --endpoint do not concern it
 
 
 @frozen(kw_only=True)

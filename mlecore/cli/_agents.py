@@ -1,4 +1,4 @@
-"""Several agents in one command: each -A, --model and --label belongs to the --agent before it."""
+"""Several agents in one command: -A and --label belong to the --agent before them, and so do several --model."""
 
 from __future__ import annotations
 
@@ -41,28 +41,31 @@ class OrderedCommand(click.Command):
 def agents_given(context: click.Context, flags: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     """``agent``, ``options`` and ``model`` as arguments of ``mlecore.run``, from these flags, all of them repeatable.
 
-    What stands before the first of several agents is an error, as nobody could say whose it is.
+    A single model is for all agents. What else stands before the first of several agents is an error, as nobody could
+    say whose it is.
     """
     from mlecore.options import pairs
 
+    found: dict[str, Any] = {"model": flags["model"][0]} if len(flags["model"]) == 1 else {}
     if len(flags["agent"]) < 2 and not flags["label"]:
         if len(flags["model"]) > 1:
             raise UsageError("--model is given twice for one agent", fix="Repeat --agent before each, or write a plan.")
-        given = {"agent": flags["agent"][:1], "options": flags["options"], "model": flags["model"][:1]}
-        found: dict[str, Any] = {name: values[0] for name, values in given.items() if values and name != "options"}
+        found |= {"agent": flags["agent"][0]} if flags["agent"] else {}
         return {**found, "options": pairs(flags["options"], "-A")} if flags["options"] else found
     left = {name: iter(flags[name]) for name in FLAGS}
     tables: list[dict[str, Any]] = []
     for name in context.meta[_ORDER]:
         if name == "agent":
             tables.append({"name": next(left[name]), "options": []})
-        elif name in left and not tables:
+        elif name not in left or (name == "model" and found):
+            continue
+        elif not tables:
             flag = "-A" if name == "options" else f"--{name}"
             raise UsageError(f"{flag} comes before the first --agent", fix="Put it after the agent's name.")
         elif name == "options":
             tables[-1]["options"].append(next(left[name]))
-        elif name in left:
-            if name in tables[-1]:
-                raise UsageError(f"--{name} is given twice for {tables[-1]['name']}")
+        elif name in tables[-1]:
+            raise UsageError(f"--{name} is given twice for {tables[-1]['name']}")
+        else:
             tables[-1][name] = next(left[name])
-    return {"agent": [{**table, "options": pairs(table["options"], "-A")} for table in tables]}
+    return {**found, "agent": [{**table, "options": pairs(table["options"], "-A")} for table in tables]}

@@ -48,7 +48,7 @@ SECTIONS = {  # of the help: title -> its first option
     "--agent",
     type=AGENT,
     multiple=True,
-    help="Agent to run; repeatable, each followed by its own -A, --model and --label.",
+    help="Agent to run; repeatable, each followed by its own -A and --label.",
 )
 @click.option(
     "-A",
@@ -58,7 +58,7 @@ SECTIONS = {  # of the help: title -> its first option
     metavar="NAME=VALUE",
     help="Option for the preceding --agent.",
 )
-@click.option("--model", multiple=True, help="Model for the preceding --agent.")
+@click.option("--model", multiple=True, help="Model for all agents that use one; several: each for the --agent before.")
 @click.option("--label", multiple=True, help="Name of the preceding --agent in runs and reports.")
 @click.option("--competition", type=COMPETITION, multiple=True, metavar="ID", help="Competition to run; repeatable.")
 @split_option

@@ -229,6 +229,8 @@ def _load_agent(planned: PlannedAgent, plan: Plan) -> LoadedAgent:
     needs, limits = agent.needs, plan.limits_of(planned)
     if needs.model and not planned.model:
         raise UsageError(f"agent {planned.name} needs a model, and none is given", fix="Name one: --model NAME")
+    if planned.model and not agent.uses_model:
+        raise UsageError(f"agent {planned.name} uses no model", fix=f"Leave out --model {planned.model} for it.")
     if needs.gpus > limits.gpus:
         raise UsageError(
             f"agent {planned.name} needs {needs.gpus} GPUs a run, and the plan gives it {limits.gpus}",

@@ -10,7 +10,8 @@ from typing import Any
 
 from attrs import evolve
 
-from mlecore.errors import UsageError
+from mlecore.agents import Agent
+from mlecore.errors import MlecoreError, UsageError
 from mlecore.runs.plan import FORMAT, Plan, PlannedAgent, PlannedModel
 from mlecore.runs.plan_checks import check_plan, netloc
 from mlecore.runs.record import Limits
@@ -79,10 +80,7 @@ def difference(plan: Plan, other: Plan) -> str | None:
 
 def _filled_in(plan: Plan, *, network_given: bool) -> Plan:
     """The plan as a group keeps it: splits and defaults that depend on what is installed are written out."""
-    agents = [
-        evolve(agent, model=agent.model or plan.model.name, endpoint=agent.endpoint or plan.model.endpoint)
-        for agent in _labelled(plan.agents)
-    ]
+    agents = [_with_model(agent, plan.model) for agent in _labelled(plan.agents)]
     competitions = dict.fromkeys(id for split in plan.split for id in _split_competitions(split))
     for id in plan.competitions:
         competitions.pop(id, None)
@@ -96,6 +94,23 @@ def _filled_in(plan: Plan, *, network_given: bool) -> Plan:
         model=PlannedModel(),
         limits=evolve(limits, network="llm") if relayed and not network_given else limits,
     )
+
+
+def _with_model(agent: PlannedAgent, shared: PlannedModel) -> PlannedAgent:
+    """With the plan's model where it has none of its own, unless it uses none."""
+    if not (shared.name or shared.endpoint) or not (agent.model or _uses_model(agent.name)):
+        return agent
+    return evolve(agent, model=agent.model or shared.name, endpoint=agent.endpoint or shared.endpoint)
+
+
+def _uses_model(agent: str) -> bool:
+    from mlecore.registry.loading import load
+
+    try:
+        declared: Agent = load("agent", agent).call("agent")
+    except MlecoreError:  # the run says why it cannot be loaded
+        return True
+    return declared.uses_model
 
 
 def _with_mcp(limits: Limits) -> Limits:

@@ -139,17 +139,23 @@ def test_last_words_may_be_shown(tmp_path):
         assert last_words(tmp_path) == words
 
 
-def test_each_option_and_model_belongs_to_the_agent_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_option_and_of_several_models_each_belongs_to_the_agent_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
     from mlecore.cli import run as verb
 
     plans = []
     monkeypatch.setattr(verb, "perform", lambda plan, *_: plans.append(plan))
     flags = ["--competition", "optical-digits", "--endpoint", "http://localhost:1/v1"]
     agents = ["--agent", "command", "-A", "argv=true", "--model", "m", "--agent", "command", "-A", "argv=false"]
-    assert CliRunner().invoke(main, ["run", *agents, *flags]).output == ""
+    assert CliRunner().invoke(main, ["run", *agents, "--model", "n", *flags]).output == ""
     first, second = plans[0].agents
     assert (dict(first.options), first.model) == ({"argv": "true"}, "m")
-    assert (dict(second.options), second.model, second.label) == ({"argv": "false"}, None, "command-2")
+    assert (dict(second.options), second.model, second.label) == ({"argv": "false"}, "n", "command-2")
+    names = ["--agent", "baseline", "--agent", "aide", "--agent", "react"]
+    for given in (["--model", "m", *names], [*names, "--model", "m"]):
+        assert CliRunner().invoke(main, ["run", *given, *flags]).output == ""
+        plan = plans[-1]
+        assert [agent.model for agent in plan.agents] == [None, "m", "m"]
+        assert [plan.limits_of(agent).network for agent in plan.agents] == ["none", "llm", "llm"]
     for mistake, words in (
         (["-A", "argv=true", "--agent", "command", "--agent", "baseline"], "-A comes before the first"),
         (["--agent", "command", "--model", "a", "--model", "b"], "--model is given twice for one agent"),

@@ -23,13 +23,13 @@ competitions = ["a", "b"]
 seeds = 3
 
 [[agents]]
-name = "baseline"
+name = "aide"
 [agents.options]
 depth = 3
 fast = true
 
 [[agents]]
-name = "baseline"
+name = "aide"
 label = "other"
 model = "m2"
 
@@ -60,12 +60,12 @@ def test_a_whole_experiment():
     plan = parse_plan(PLAN)
     assert len(plan) == 12 and plan.seeds == (0, 1, 2)
     first, second = plan.agents
-    assert (first.label, second.label) == ("baseline", "other")
+    assert (first.label, second.label) == ("aide", "other")
     assert first.options == {"depth": "3", "fast": "true"}
     assert (first.model, second.model, second.endpoint) == ("m1", "m2", "http://localhost:8000/v1")
     assert plan.limits == Limits(time=5400, memory=16 * 10**9, cpus=2, gpus=1, network="llm", allow=("example.org",))
     assert plan.backend.options == {"gpus": "0,1"} and plan.data.synthetic and plan.execution.max_parallel == 4
-    assert [run.name for run in plan.runs()][:2] == ["baseline--a--0", "baseline--a--1"]
+    assert [run.name for run in plan.runs()][:2] == ["aide--a--0", "aide--a--1"]
 
 
 def test_several_splits_make_one_list_of_competitions(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,7 +73,7 @@ def test_several_splits_make_one_list_of_competitions(monkeypatch: pytest.Monkey
 
     parts = {"low": ["a", "b"], "dev": ["c"]}
     monkeypatch.setattr(competitions, "of_split", lambda split: [SimpleNamespace(id=id) for id in parts[split]])
-    values = {"agents": [{"name": "baseline"}], "competitions": ["b"]}
+    values = {"agents": [{"name": "aide"}], "competitions": ["b"]}
     assert make_plan({**values, "split": "low"}).competitions == ("b", "a")
     plan = make_plan({**values, "split": ["low", "dev"]})
     assert plan.competitions == ("b", "a", "c") and plan.split == ()
@@ -126,7 +126,7 @@ def test_a_model_brings_a_relay_unless_the_network_is_named(given, network):
 def test_flags_arguments_and_a_file_spell_the_same_plan(tmp_path):
     """One of each key, so that none can be lost on the way."""
     arguments = {
-        "agent": "baseline",
+        "agent": "aide",
         "options": {"depth": "3"},
         "competition": ["a", "b"],
         "seeds": 2,
@@ -265,12 +265,12 @@ def test_missing_parts(change, words):
         ('"1h30m"', '"soon"', "not a duration"),
         ('"16GB"', '"big"', "not a size"),
         ('["a", "b"]', '["a", "a"]', "competition a is given twice"),
-        ('name = "baseline"', 'name = "x"\nlabel = "other"', "no label twice"),
+        ('name = "aide"', 'name = "x"\nlabel = "other"', "no label twice"),
         ('label = "other"', 'label = "a--b"', "label"),
         ('label = "other"', 'label = "../x"', "label"),
         ('label = "other"', f'label = "{"x" * 101}"', "at most 100"),
         ("depth = 3", "depth = 1979-05-27", r"agents\[0\]\.options: depth must be"),
-        ('name = "baseline"', "", r"agents\[0\]\.name is missing"),
+        ('name = "aide"', "", r"agents\[0\]\.name is missing"),
         ("gpus = 1", 'gpus = 1\nnetwork = "some"', r"limits\.network = 'some': expected one of 'none', 'llm', 'open'"),
         ("seeds = 3", "format = 2", "unsupported format"),
         ("seeds = 3", "seeds = ", "Invalid value"),
@@ -359,10 +359,10 @@ def test_one_text_is_a_list_of_one() -> None:
 
 
 def test_several_agents_as_an_argument() -> None:
-    several = ["baseline", {"name": "command", "options": {"argv": "true"}}]
+    several = ["aide", {"name": "command", "options": {"argv": "true"}}]
     plan = make_plan(as_dictionary({"agent": several, "competition": "a"}))
     assert [(agent.name, dict(agent.options)) for agent in plan.agents] == [
-        ("baseline", {}),
+        ("aide", {}),
         ("command", {"argv": "true"}),
     ]
     with pytest.raises(UsageError, match="options belong to one agent"):

@@ -15,7 +15,7 @@ WORK = Path(__file__).parent / "work"
 
 @hookimpl
 def agent() -> Agent:
-    return Agent(summary="fits scikit-learn models to tables, text and images; no LLM")
+    return Agent(summary="fits scikit-learn models to tables, text and images; no LLM", uses_model=False)
 
 
 @hookimpl

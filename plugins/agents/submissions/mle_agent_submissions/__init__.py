@@ -25,6 +25,7 @@ def agent() -> Agent:
         options=(
             Option(name="from", required=True, help=f"folder with the first that exists of {', '.join(LAYOUTS)}"),
         ),
+        uses_model=False,
     )
 
 
