@@ -19,22 +19,25 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Tuple  # noqa: UP035
 
-NEWEST = 469  # file_setattr, Linux 6.17; from 424 on, calls have the same number everywhere
+NEWEST = 466  # removexattrat, Linux 6.13; from 424 on, calls have the same number everywhere
 
 _AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _X32 = 0x40000000  # calls of x86-64 with 32-bit pointers: Linux has them, hardly a program does
 
 # Call -> its number under (x86-64, aarch64); None: there is no such call.
 _NUMBERS: Mapping[str, tuple[int | None, int | None]] = {
+    "_sysctl": (156, None),
     "acct": (163, 89),
     "add_key": (248, 217),
     "bpf": (321, 280),
+    "chroot": (161, 51),
     "clock_adjtime": (305, 266),
     "clock_settime": (227, 112),
     "clone": (56, 220),
     "clone3": (435, 435),
     "create_module": (174, None),
     "delete_module": (176, 106),
+    "fallocate": (285, 47),
     "fanotify_init": (300, 262),
     "finit_module": (313, 273),
     "fsconfig": (431, 431),
@@ -42,6 +45,7 @@ _NUMBERS: Mapping[str, tuple[int | None, int | None]] = {
     "fsopen": (430, 430),
     "fspick": (433, 433),
     "get_kernel_syms": (177, None),
+    "get_mempolicy": (239, 236),
     "init_module": (175, 105),
     "io_uring_enter": (426, 426),
     "io_uring_register": (427, 427),
@@ -54,20 +58,27 @@ _NUMBERS: Mapping[str, tuple[int | None, int | None]] = {
     "kexec_load": (246, 104),
     "keyctl": (250, 219),
     "lookup_dcookie": (212, 18),
+    "lsm_get_self_attr": (459, 459),
+    "lsm_list_modules": (461, 461),
+    "lsm_set_self_attr": (460, 460),
+    "mbind": (237, 235),
     "memfd_create": (319, 279),
     "memfd_secret": (447, 447),
+    "migrate_pages": (256, 238),
     "mmap": (9, 222),
     "mount": (165, 40),
     "mount_setattr": (442, 442),
     "move_mount": (429, 429),
+    "move_pages": (279, 239),
     "nfsservctl": (180, 42),
     "open_by_handle_at": (304, 265),
     "open_tree": (428, 428),
-    "open_tree_attr": (467, 467),
     "perf_event_open": (298, 241),
+    "personality": (135, 92),
     "pidfd_getfd": (438, 438),
     "pivot_root": (155, 41),
     "prlimit64": (302, 261),
+    "process_madvise": (440, 440),
     "process_vm_readv": (310, 270),
     "process_vm_writev": (311, 271),
     "ptrace": (101, 117),
@@ -76,6 +87,8 @@ _NUMBERS: Mapping[str, tuple[int | None, int | None]] = {
     "quotactl_fd": (443, 443),
     "reboot": (169, 142),
     "request_key": (249, 218),
+    "set_mempolicy": (238, 237),
+    "set_mempolicy_home_node": (450, 450),
     "setdomainname": (171, 162),
     "sethostname": (170, 161),
     "setns": (308, 268),
@@ -102,8 +115,11 @@ _REFUSED = (
     *("bpf", "io_uring_setup", "io_uring_enter", "io_uring_register", "userfaultfd", "perf_event_open"),
     # Other namespaces and mounts. In a user namespace of its own a process has all capabilities again, could mount
     # memory that nobody counts, and would be out of sight of the rules about init below.
-    *("setns", "mount", "umount2", "pivot_root", "fsopen", "fsconfig", "fsmount", "fspick"),
-    *("move_mount", "open_tree", "open_tree_attr", "mount_setattr"),
+    *("setns", "mount", "umount2", "pivot_root", "chroot", "fsopen", "fsconfig", "fsmount", "fspick"),
+    *("move_mount", "open_tree", "mount_setattr"),
+    # On which of the machine's memory banks pages lie, also those of other jobs' files, and advice on others' memory.
+    *("mbind", "get_mempolicy", "set_mempolicy", "set_mempolicy_home_node", "migrate_pages", "move_pages"),
+    "process_madvise",
     # Memory that no process is charged with: the kernel, short of memory, cannot tell who has it.
     "memfd_secret",
     # Other processes' descriptors and kernel objects, and files by number instead of by path.
@@ -112,7 +128,8 @@ _REFUSED = (
     *("init_module", "finit_module", "delete_module", "create_module", "query_module", "get_kernel_syms"),
     *("kexec_load", "kexec_file_load", "reboot", "clock_settime", "clock_adjtime", "settimeofday"),
     *("sethostname", "setdomainname", "swapon", "swapoff", "acct", "quotactl", "quotactl_fd", "ioperm", "iopl"),
-    *("syslog", "vhangup", "fanotify_init", "nfsservctl", "sysfs", "ustat", "uselib"),
+    *("syslog", "vhangup", "fanotify_init", "nfsservctl", "sysfs", "ustat", "uselib", "_sysctl"),
+    *("lsm_get_self_attr", "lsm_set_self_attr", "lsm_list_modules"),
 )
 
 # CLONE_NEWNS, _NEWCGROUP, _NEWUTS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET; and _NEWTIME, which for clone is a signal's bit
@@ -127,6 +144,15 @@ _FAMILIES = (1, 2, 10, 16, 17)
 _MFD_HUGETLB, _MAP_HUGETLB, _SHM_HUGETLB = 0x4, 0x40000, 0o4000
 
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C  # types into the terminal that started us
+
+# Room for a file beyond its end, to which RLIMIT_FSIZE does not apply: all modes of fallocate but a plain extension
+# and holes (with a size that stays); and FS_IOC_RESVSP, FS_IOC_RESVSP64, FS_IOC_ZERO_RANGE, the same as ioctls.
+_EXTEND, _PUNCH = 0, 0x3
+_RESERVE = (0x40305828, 0x4030582A, 0x40305839)
+
+# PER_LINUX, PER_LINUX32, each also with UNAME26, and the question which it is. Others make memory executable
+# (READ_IMPLIES_EXEC) or predictable (ADDR_NO_RANDOMIZE).
+_PERSONALITIES = (0x0, 0x8, 0x20000, 0x20008, 0xFFFFFFFF)
 
 _INIT = 1  # its number inside, and without namespaces of their own all that a job can say means that one
 
@@ -184,7 +210,9 @@ def _rules() -> dict[str, list[_Line]]:
     rules["mmap"] = _if_bits(_argument(3), _MAP_HUGETLB, errno.EPERM)
     rules["shmget"] = _if_bits(_argument(2), _SHM_HUGETLB, errno.EPERM)
     rules["socket"] = rules["socketpair"] = _unless_any(_argument(0), _FAMILIES, errno.EAFNOSUPPORT)
-    rules["ioctl"] = _if_any(_argument(1), (_TIOCSTI, _TIOCLINUX), errno.EPERM)
+    rules["ioctl"] = _if_any(_argument(1), (_TIOCSTI, _TIOCLINUX, *_RESERVE), errno.EPERM)
+    rules["fallocate"] = _unless_any(_argument(1), (_EXTEND, _PUNCH), errno.EOPNOTSUPP)  # as file systems without it
+    rules["personality"] = _unless_any(_argument(0), _PERSONALITIES, errno.EPERM)
     rules["ptrace"] = _if_any(_argument(1), (_INIT,), errno.EPERM)
     rules["process_vm_readv"] = rules["process_vm_writev"] = _if_any(_argument(0), (_INIT,), errno.EPERM)
     rules["prlimit64"] = [  # to read them is fine: the third argument, where the new ones are, is no address then

@@ -25,6 +25,9 @@ _INIT_FILES = ("mem", "oom_adj", "oom_score_adj")  # with which an agent could t
 
 _HOW = {"read": "--ro-bind", "write": "--bind", "link": "--symlink"}
 
+# What bubblewrap makes of memory that nobody counts. /dev has mounts of its own for what is written to.
+_CLOSED = ["--remount-ro", "/dev", "--remount-ro", "/"]
+
 _LEAKS = 99
 _PROBE = (  # only the loopback may be there
     f"while read -r name rest; do case $name in lo:* | *'|'*) ;; Inter* | face*) ;; *) exit {_LEAKS} ;; esac; "
@@ -79,7 +82,7 @@ def command_line(
     prelude += [helper("prlimit"), f"--nproc={resources.processes}", "--core=0"]
     if file_size:
         prelude.append(f"--fsize={file_size}")
-    return CommandLine(outer=[program(), *args], last=["--remount-ro", "/"], prelude=prelude)
+    return CommandLine(outer=[program(), *args], last=_CLOSED, prelude=prelude)
 
 
 def build_line(
@@ -94,7 +97,7 @@ def build_line(
     names = ("passwd", "group", "hostname", *(("resolv.conf",) if own_network else ()))
     system = view.system(True, ("pip.conf", "uv", "npmrc"))
     args += [*_showing(*system, *view.build(folder, cache, target, reads, names)), "--chdir", "/home"]
-    return CommandLine(outer=[program(), *args], last=["--remount-ro", "/"], prelude=_becoming(user))
+    return CommandLine(outer=[program(), *args], last=_CLOSED, prelude=_becoming(user))
 
 
 def _namespaces(user: int | None) -> list[str]:

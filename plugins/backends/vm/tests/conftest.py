@@ -6,7 +6,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import attrs
 import pytest
@@ -31,6 +31,28 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 class Lab:
     """A backend, and short words for what tests do with it."""
+
+    # Prints each mount with a folder in which a file can be made. Given one of them, it then keeps 300 MB there.
+    WRITABLE: ClassVar = """
+import os, sys, time
+found = {}
+mounts = {line.split()[4] for line in open("/proc/self/mountinfo")}
+for mount in sorted(mounts):
+    for folder, inner, _ in os.walk(mount):
+        inner[:] = [name for name in inner if os.path.join(folder, name) not in mounts][:50]
+        try:
+            open(f"{folder}/mlecore-try", "w").close()
+            found.setdefault(mount, folder)
+            break
+        except OSError:
+            pass
+print(*sorted(found), flush=True)
+for number in range(30 if sys.argv[1:] else 0):
+    with open(f"{found[sys.argv[1]]}/{number}", "wb") as out:
+        out.write(bytes(10_000_000))
+time.sleep(20 if sys.argv[1:] else 0)
+print("kept")
+"""
 
     def __init__(self, vm: Vm, folder: Path) -> None:
         self.vm = vm

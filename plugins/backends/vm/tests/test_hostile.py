@@ -195,6 +195,30 @@ def test_a_folder_that_cannot_be_read_counts(lab: Any) -> None:
     assert (status.exit_code, status.reason) == (137, "wrote more than its 10000000 bytes")
 
 
+@pytest.mark.sandbox
+def test_every_place_that_can_be_written_is_limited(lab: Any) -> None:
+    _, output = lab.run("python3", "-c", lab.WRITABLE)
+    places = output.splitlines()[0].split()
+    assert places == ["/dev/shm", "/home", "/tmp"]
+    for number, place in enumerate(places):
+        limits = {"memory": 100_000_000, "disk": 50_000_000, "name": f"mle-test-{number + 2}"}
+        status, output = lab.run("python3", "-c", lab.WRITABLE, place, **limits)
+        assert status.exit_code and "kept" not in output
+
+
+@pytest.mark.sandbox
+def test_empty_files_in_memory_count(lab: Any) -> None:
+    script = "import time\nfor n in range(90_000): open(f'/dev/shm/{n}', 'w').close()\ntime.sleep(20)"
+    status, output = lab.run("python3", "-c", script, memory=60_000_000)
+    assert status.oom, output
+
+
+def test_each_file_counts_as_a_block(any_lab: Any) -> None:
+    script = "import time\nfor n in range(2000): open(f'code/{n}', 'w').close()\ntime.sleep(30)"
+    status, _ = any_lab.run("python3", "-c", script, disk=6_000_000)
+    assert (status.exit_code, status.reason) == (137, "wrote more than its 6000000 bytes")
+
+
 def test_empty_files_count(any_lab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from mle_backend_vm import layout
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import json
+import os
 import struct
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -106,6 +109,79 @@ def test_arguments_decide(machine: str) -> None:
     assert decide(machine, "clone3") == errno.ENOSYS
 
 
+def test_room_beyond_the_end_of_a_file_cannot_be_reserved(machine: str) -> None:
+    """Which RLIMIT_FSIZE does not bind."""
+    for mode in range(0x200):
+        assert decide(machine, "fallocate", 3, mode, 0, 1 << 40) == (ALLOW if mode in (0, 3) else errno.EOPNOTSUPP)
+    assert decide(machine, "fallocate", 3, 0x1_0000_0001) == errno.EOPNOTSUPP
+    for request in (0x40305828, 0x4030582A, 0x40305839):  # the same as ioctls of every file system
+        assert decide(machine, "ioctl", 3, request) == errno.EPERM
+
+
+# ---------------------------------------------------------------- Docker's default profile
+
+
+_MOBY = Path(__file__).parents[2] / "docker" / "mle_backend_docker" / "moby" / "default.json"
+_NEWER = {  # than the oldest libseccomp in use
+    "cachestat": 451, "fchmodat2": 452, "map_shadow_stack": 453, "futex_wake": 454, "futex_wait": 455,
+    "futex_requeue": 456, "statmount": 457, "listmount": 458, "lsm_get_self_attr": 459, "lsm_set_self_attr": 460,
+    "lsm_list_modules": 461, "mseal": 462, "setxattrat": 463, "getxattrat": 464, "listxattrat": 465,
+    "removexattrat": 466,
+}  # fmt: skip
+_GONE = {"getpmsg", "putpmsg", "afs_syscall", "tuxcall", "security", "vserver"}  # the kernel has nothing there
+
+
+def _names(machine: str) -> dict[str, int]:
+    """Call -> number, of all that the kernel of an architecture has."""
+    try:
+        name_of = ctypes.CDLL("libseccomp.so.2").seccomp_syscall_resolve_num_arch
+    except OSError:
+        pytest.skip("libseccomp is not installed")
+    name_of.restype = ctypes.c_char_p
+    found = {number: name_of(ctypes.c_uint32(ARCH[machine]), number) for number in range(seccomp.NEWEST + 1)}
+    return {**{name.decode(): number for number, name in found.items() if name}, **_NEWER}
+
+
+def docker_allows(machine: str, call: str, *arguments: int) -> bool:
+    """Of a container without capabilities, on a kernel of today."""
+    system = {"x86_64": "amd64", "aarch64": "arm64"}[machine]
+    full = (*arguments, *(0,) * (6 - len(arguments)))
+    for rule in json.loads(_MOBY.read_text())["syscalls"]:
+        needs, never = rule.get("includes", {}), rule.get("excludes", {})
+        if call not in rule["names"] or needs.get("caps") or rule["action"] != "SCMP_ACT_ALLOW":
+            continue
+        if system not in needs.get("arches", [system]) or system in never.get("arches", ()):
+            continue
+        if all(_meets(full[each["index"]], each) for each in rule.get("args", ())):
+            return True
+    return False
+
+
+def _meets(value: int, test: dict[str, Any]) -> bool:
+    wanted = test["value"]
+    if test["op"] == "SCMP_CMP_MASKED_EQ":
+        return value & wanted == test.get("valueTwo", 0)
+    return value < wanted if test["op"] == "SCMP_CMP_LT" else value == wanted
+
+
+def test_what_docker_blocks_is_blocked(machine: str) -> None:
+    """Whatever its arguments; and docs/vm.md names all that is blocked beyond that."""
+    calls = _names(machine)
+    allowed = {call for call, number in calls.items() if decide(machine, number) == ALLOW}
+    of_docker = {call for call in calls if docker_allows(machine, call)}
+    assert allowed - of_docker - _GONE == {"unshare"}  # without new namespaces: of open files and the like
+    assert of_docker - allowed == {"clock_adjtime", "memfd_secret", "socket", "socketpair"}  # of the family 0
+
+
+def test_arguments_that_docker_blocks_are_blocked(machine: str) -> None:
+    for persona in (*range(0x20), *(1 << bit for bit in range(32)), 0x20008, 0x400000, 0x440000, 0xFFFFFFFF):
+        assert (decide(machine, "personality", persona) == ALLOW) == docker_allows(machine, "personality", persona)
+    for bit in range(8, 32):
+        assert (decide(machine, "clone", 1 << bit) == ALLOW) == docker_allows(machine, "clone", 1 << bit)
+    for family in range(60):
+        assert decide(machine, "socket", family) != ALLOW or docker_allows(machine, "socket", family)
+
+
 def test_memory_is_of_kinds_that_are_counted(machine: str) -> None:
     for huge in (("memfd_create", 0, 0x4), ("mmap", 0, 1 << 21, 3, 0x40022), ("shmget", 0, 1 << 21, 0o5600)):
         assert decide(machine, *huge) == errno.EPERM
@@ -133,3 +209,25 @@ def test_every_process_of_a_sandbox_has_it(lab: Any) -> None:
     assert output.split()[:4] == ["Seccomp:", "2", "Seccomp:", "2"]
     assert status.exit_code and "Operation not permitted" in output
     assert lab.vm.describe().details["system_calls"] == "filtered"
+
+
+PLACE = """
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+size = ctypes.c_long(40_000_000)
+with open("code/x", "wb") as file:
+    for mode in (0, 1, 0x10 | 1):
+        print(libc.fallocate(file.fileno(), mode, ctypes.c_long(0), size), end=" ")
+    print(os.fstat(file.fileno()).st_blocks < 40_000, end=" ")
+    os.posix_fallocate(file.fileno(), 0, 1_000_000)
+print([libc.syscall(number, *(ctypes.c_long(0),) * 6) for number in %r], libc.personality(0x400000))
+"""
+
+
+@pytest.mark.sandbox
+@pytest.mark.skipif(seccomp.here() is None, reason="this machine has no filters of system calls")
+def test_a_sandbox_rejects_them(lab: Any) -> None:
+    column = list(ARCH).index(os.uname().machine)
+    numbers = [seccomp._NUMBERS[call][column] for call in ("mbind", "set_mempolicy", "move_pages")]
+    _, output = lab.run("python3", "-c", PLACE % numbers, disk=20_000_000)
+    assert output == "-1 -1 -1 True [-1, -1, -1] -1\n"

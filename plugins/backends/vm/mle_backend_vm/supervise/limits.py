@@ -11,6 +11,7 @@ from .spec import JobSpec
 from .watch import Memory, OpenFiles, Processes
 
 DISK_EVERY = 5.0  # seconds between two counts of what it has written
+FILE = 4096  # bytes that each file and folder counts as besides its blocks: millions of empty ones are a load, too
 
 
 class WatchedLimits:
@@ -42,7 +43,7 @@ class WatchedLimits:
         self._open.look()
         if self.often and (what := self._memory.over(self._open.memory + self._segments())):
             return what
-        if self._count.bytes + self._open.disk > spec.disk:
+        if self._count.bytes + self._count.files * FILE + self._open.disk > spec.disk:
             return "disk"
         return "files" if counted and spec.max_files and self._count.files > spec.max_files else ""
 

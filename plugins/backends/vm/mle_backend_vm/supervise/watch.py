@@ -11,6 +11,7 @@ from .door import Guest
 from .processes import below
 
 _OPEN_FILES_EVERY = 1.0  # seconds
+_INODE = 1024  # bytes of a file in memory besides its content, as the kernel reckons
 _MAPS = 1 << 22  # bytes of a process's list of mappings that are looked through
 
 
@@ -84,11 +85,11 @@ class Processes:
                     yield (os.makedev(int(major, 16), int(minor, 16)), int(fields[4])), int(end, 16) - int(begin, 16)
 
     def shared_memory(self) -> int:
-        """Bytes in the sandbox's own /dev/shm."""
+        """Bytes in the sandbox's own /dev/shm, and what the kernel takes for its files, empty ones too."""
         if self._shm < 0:
             return 0
         there = os.statvfs(self._shm)
-        return (there.f_blocks - there.f_bfree) * there.f_frsize
+        return (there.f_blocks - there.f_bfree) * there.f_frsize + (there.f_files - there.f_ffree) * _INODE
 
 
 def _open(path: str) -> int:
