@@ -8,6 +8,8 @@ first file is read.
 from __future__ import annotations
 
 import json
+import math
+import re
 import reprlib
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
@@ -31,6 +33,8 @@ NOT_IN_FILE: Final = {"in_file": False}
 
 LIMIT: Final = 16 * 2**20  # bytes; longer than any file that is read here
 _DOTS = 300  # on one line of TOML: a key of n parts takes memory of n * n
+_LEVELS = 100  # of tables and lists in each other
+_DIGITS = 20  # of a number of 64 bits, with its sign
 _SHOWN = 3  # problems of one file that the message names
 
 
@@ -55,9 +59,10 @@ def read_toml(path: Path, limit: int = LIMIT, *, below: Path | None = None) -> d
     return _read(path, parse_toml, limit, below)
 
 
-def read_json(path: Path, *, below: Path | None = None) -> Any:
-    """A JSON file; ``below`` as with ``read_toml``. Raises SchemaError that names it, OSError."""
-    return _read(path, parse_json, LIMIT, below)
+def read_json(path: Path, *, below: Path | None = None, finite: bool = True) -> Any:
+    """A JSON file; ``below`` as with ``read_toml``, ``finite`` as with ``parse_json``. Raises SchemaError that names
+    it, OSError."""
+    return _read(path, partial(parse_json, finite=finite), LIMIT, below)
 
 
 def _read(path: Path, parse: Callable[[bytes], T], limit: int, below: Path | None) -> T:
@@ -76,14 +81,48 @@ def parse_toml(content: bytes) -> dict[str, Any]:
     return _parsed(lambda: tomllib.loads(content.decode("utf-8")), "TOML")
 
 
-def parse_json(content: bytes) -> Any:
-    """JSON as plain values. Raises SchemaError."""
-    return _parsed(lambda: json.loads(content), "JSON")
+def parse_json(content: bytes, *, finite: bool = True) -> Any:
+    """JSON as plain values, halves of surrogate pairs spelled out: others cannot write them.
+
+    Raises SchemaError, with ``finite`` also for numbers that neither 64 bits nor a float hold, NaN among them.
+    """
+    hooks: Any = {"parse_int": _whole, "parse_float": _finite, "parse_constant": _finite} if finite else {}
+    values = _parsed(lambda: json.loads(content.decode("utf-8-sig"), **hooks), "JSON")
+    return _spelled_out(values) if re.search(rb"\\u[dD]", content) else values
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > _DIGITS or not -(2**63) <= (number := int(digits)) < 2**63:
+        raise ValueError(f"{brief(digits)} is too large a number")
+    return number
+
+
+def _finite(text: str) -> float:
+    if not math.isfinite(number := float(text)):
+        raise ValueError(f"{brief(text)} is no finite number")
+    return number
+
+
+def _spelled_out(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode(errors="backslashreplace").decode()
+    if isinstance(value, list):
+        return [*map(_spelled_out, value)]
+    return {_spelled_out(key): _spelled_out(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
 def _parsed(parse: Callable[[], T], what: str) -> T:
+    """Raises SchemaError also for what later steps, which are recursive, could not follow."""
     try:
-        return parse()
+        value = parse()
+        level: list[Any] = [value]
+        for _ in range(_LEVELS):
+            lists = [
+                each.values() if isinstance(each, dict) else each for each in level if isinstance(each, (dict, list))
+            ]
+            if not (level := [item for items in lists for item in items]):
+                return value
+        raise RecursionError
     except RecursionError:
         raise SchemaError("it is nested too deep") from None
     except ValueError as error:  # also UnicodeDecodeError, and a number of too many digits

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Annotated
 
 from mlecore.errors import UsageError
@@ -73,3 +74,9 @@ def write_duration(seconds: float) -> str | float:
 def counted(number: int, thing: str) -> str:
     """ "1 run", "2 runs"."""
     return f"{number} {thing}{'' if number == 1 else 's'}"
+
+
+def first(lines: Sequence[str], most: int = 5) -> list[str]:
+    """The first of similar lines, and how many more there are."""
+    more = len(lines) - most
+    return [*lines[:most], *([f"and {more:,} more"] if more > 0 else [])]

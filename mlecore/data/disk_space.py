@@ -12,13 +12,13 @@ from mlecore.errors import DataError
 from mlecore.units import show_size
 
 
-def require(folder: Path, needed: int, what: str) -> None:
+def require(folder: Path, needed: int, what: str, elsewhere: str = "name another directory with --data") -> None:
     """Raise DataError with the sizes when the disk of ``folder`` has less than ``needed`` bytes left."""
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise DataError(
             f"not enough room in {folder} for {what}: {show_size(needed)} needed, {show_size(free)} free",
-            fix=f"Free {show_size(needed - free)}, or name another directory with --data",
+            fix=f"Free {show_size(needed - free)}, or {elsewhere}",
         )
 
 

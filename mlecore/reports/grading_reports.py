@@ -41,7 +41,7 @@ def read_grading_reports(paths: Sequence[Path]) -> list[Graded]:
 def read_reports(path: Path) -> list[Report]:
     """The reports of one file. Raises UsageError."""
     try:
-        values = read_json(path)
+        values = read_json(path, finite=False)  # MLE-bench writes NaN
     except FileNotFoundError:
         raise UsageError(f"there is no grading report {path}") from None
     except OSError as error:

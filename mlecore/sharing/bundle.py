@@ -1,35 +1,53 @@
 """A group as a bundle: a folder or a zip of what anyone needs to check its results, and no more.
 
 ``bundle.files`` lists every file with its size and SHA-256, ``bundle.json`` has the SHA-256 of that list.
-``mlecore.sharing.exporting`` writes one.
+``mlecore.sharing.exporting`` writes one. Bundles come from strangers: here are the limits within which they are read.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
+import tempfile
 import zipfile
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path, PurePosixPath
-from typing import IO
 
 from attrs import frozen
 
-from mlecore.archives import require_zip
+from mlecore.archives import archive_kind
+from mlecore.data import disk_space
+from mlecore.data.contents import contents
 from mlecore.errors import DataError, UsageError
-from mlecore.regular import is_regular
+from mlecore.regular import open_regular
+from mlecore.schema import LIMIT, SchemaError, brief, parse_json
+from mlecore.units import first, show_size
+from mlecore.zip_members import Members, open_members
 
 HEAD = "bundle.json"
 FILES = "bundle.files"
 SIGNATURES = "signatures"
 """The folder of statements about the bundle with their signatures: not in its list, as they are about that list."""
 
+MOST_FILES = 200_000
+MOST_BYTES = 20 * 2**30  # of all files, unpacked
 FORMAT = 1
 _SIGNATURE = re.compile(rf"{SIGNATURES}/[\w-]+\.json(\.sig)?")
-_HEAD_LIMIT = 64 * 2**20  # bytes of a list of files
+_LINE = re.compile(r"([0-9a-f]{64}) ([0-9]{1,15}) (.+)")  # of the list: SHA-256, bytes, path as JSON
+LIST_LIMIT = 64 * 2**20  # bytes of a list of files
 _CHUNK = 1 << 20
+
+
+class WrongBundle(DataError):
+    """A bundle that is damaged, or not the one that was meant; ``found`` says what is wrong, a few of each kind."""
+
+    exit_code = 1
+
+    def __init__(self, *found: str) -> None:
+        super().__init__("\n".join(found))
+        self.found = found
 
 
 @frozen
@@ -57,63 +75,161 @@ class OpenBundle:
     """A bundle that is read: a folder or a zip, from any source."""
 
     def __init__(self, path: Path) -> None:
+        """Raises UsageError if it is neither, WrongBundle for a zip that is damaged or hostile."""
         self.path = path
-        self._archive: zipfile.ZipFile | None = None
-        if not path.is_dir():
-            try:
-                require_zip(path)
-                self._archive = zipfile.ZipFile(path)
-            except (OSError, zipfile.BadZipFile, DataError) as error:
-                fix = "Give the folder or zip of an export."
-                raise UsageError(f"{path} is not a bundle: {error}", fix=fix) from None
+        self._opened = ExitStack()
+        self._zip: Members | None = None
+        self._members: dict[str, zipfile.ZipInfo] = {}
+        if path.is_dir():
+            return
+        try:
+            if not path.is_file() or archive_kind(path) != "zip":
+                raise UsageError(f"{path} is not a bundle", fix="Give the folder or zip of an export.")
+            _require_few_members(path)
+            self._members = {name: info for info, name in contents(path)[0]}
+            self._zip = self._opened.enter_context(open_members(path))
+        except OSError as error:
+            raise WrongBundle(f"{path} cannot be read: {error.strerror}") from None
+        except DataError as error:
+            raise WrongBundle(error.message) from None
+        for name, info in self._members.items():
+            if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):  # the others inflate without limit
+                raise WrongBundle(f"{path}: {name!r} is packed in an unknown way")
 
     def __enter__(self) -> OpenBundle:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._archive:
-            self._archive.close()
+        self._opened.close()
 
     def names(self) -> Iterator[str]:
-        """Of everything in it."""
-        if self._archive:
-            yield from (info.filename for info in self._archive.infolist() if not info.is_dir())
+        """Of everything in it. Raises DataError for a folder with too many files, or of too many levels."""
+        if self._zip:
+            yield from self._members
             return
-        for where, folders, names in os.walk(self.path):
-            links = [name for name in folders if Path(where, name).is_symlink()]
-            yield from (Path(where, name).relative_to(self.path).as_posix() for name in (*names, *links))
+        try:
+            for number, name in enumerate(_names_in(self.path)):
+                if number > MOST_FILES:
+                    raise DataError(f"{self.path} has more than {MOST_FILES:,} files")
+                yield name
+        except RecursionError:
+            raise DataError(f"{self.path} has too many levels of folders") from None
 
     def read(self, name: str, size: int) -> Iterator[bytes]:
-        """A file's chunks, at most ``size`` bytes and one. Raises DataError."""
+        """A file's chunks, at most ``size`` bytes and one. Raises DataError, whatever is wrong with it."""
+        left = size + 1
         try:
-            with self._open(name) as file:
-                left = size + 1
-                while left and (chunk := file.read(min(left, _CHUNK))):
-                    left -= len(chunk)
-                    yield chunk
-        except (OSError, KeyError, zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError) as error:
+            for chunk in self._chunks(name):
+                yield chunk[:left]
+                left -= len(chunk)
+                if left <= 0:
+                    return
+        except FileNotFoundError:
+            raise DataError(f"{name} is missing") from None
+        except DataError as error:
+            raise DataError(f"{name} cannot be read: {error.message}") from None
+        except (OSError, ValueError) as error:  # ValueError: a name that no file has
             raise DataError(f"{name} cannot be read: {error}") from None
 
-    def _open(self, name: str) -> IO[bytes]:
-        if self._archive:
-            return self._archive.open(name)
-        if not is_regular(self.path / name):
-            raise DataError(f"{name} is missing, or is not a regular file")
-        return (self.path / name).open("rb")
+    def whole(self, name: str, limit: int) -> bytes:
+        """A file's content. Raises DataError also for more than ``limit`` bytes."""
+        content = b"".join(self.read(name, limit))
+        if len(content) > limit:
+            raise DataError(f"{name} has more than {limit} bytes")
+        return content
+
+    def _chunks(self, name: str) -> Iterator[bytes]:
+        if self._zip:
+            if name not in self._members:
+                raise FileNotFoundError
+            yield from self._zip.pieces(self._members[name])
+            return
+        with open(open_regular(self.path / name, below=self.path), "rb") as file:  # noqa: PTH123 - a descriptor
+            while chunk := file.read(_CHUNK):
+                yield chunk
+
+
+def _names_in(folder: Path) -> Iterator[str]:
+    for where, folders, names in os.walk(folder):
+        links = [name for name in folders if Path(where, name).is_symlink()]
+        yield from (Path(where, name).relative_to(folder).as_posix() for name in (*names, *links))
+
+
+def _require_few_members(path: Path) -> None:
+    """Before the directory of a zip is read, all of which takes memory; its end record may lie about how long it is."""
+    count, tail = 0, b""
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            count += (tail + chunk).count(b"PK\x01\x02")  # each member's entry in the directory begins so
+            tail = chunk[-3:]
+    if count > MOST_FILES:
+        raise DataError(f"{path} has some {count:,} files, more than {MOST_FILES:,}")
+
+
+def head_digest(source: OpenBundle) -> str:
+    """SHA-256 of a bundle's bundle.json. Raises DataError if it has none."""
+    return hashlib.sha256(source.whole(HEAD, LIMIT)).hexdigest()
+
+
+def require_head(source: OpenBundle, sha256: str) -> None:
+    """Raises WrongBundle unless its bundle.json has this SHA-256."""
+    if (found := head_digest(source)) != sha256:
+        raise WrongBundle(f"the SHA-256 of its {HEAD} is {found}, not {sha256}")
+
+
+@frozen(kw_only=True)
+class Opened:
+    """A bundle whose files are as its list says, in a folder that is a group."""
+
+    group: Path
+    source: OpenBundle
+    bundle: Bundle
+
+
+@contextmanager
+def open_bundle(path: Path, sha256: str | None = None) -> Iterator[Opened]:
+    """A bundle, once its files have been compared with its list.
+
+    Raises UsageError if it is none; WrongBundle if it is damaged, too large, or has another ``sha256``, that of its
+    bundle.json.
+    """
+    with OpenBundle(path) as source, tempfile.TemporaryDirectory(prefix="mlecore-export-") as folder:
+        try:
+            if sha256 is not None:
+                require_head(source, sha256)
+            bundle = read_bundle(source)
+            if wrong := problems(source, bundle):
+                raise WrongBundle(*wrong)
+            group = path
+            if not path.is_dir():
+                group = Path(folder, path.stem)
+                size = sum(entry.size for entry in bundle.files)
+                disk_space.require(Path(folder), size, "an export", "set TMPDIR to a folder on a larger disk")
+                unpack(source, bundle, group)
+        except (UsageError, WrongBundle):
+            raise
+        except DataError as error:
+            raise WrongBundle(error.message) from None
+        yield Opened(group=group, source=source, bundle=bundle)
 
 
 def read_bundle(source: OpenBundle) -> Bundle:
-    """What a bundle says it holds. Raises UsageError if it is not a bundle, DataError if its lists are damaged."""
+    """What a bundle says it holds. Raises UsageError for one of a newer version, DataError if its lists are damaged, or
+    too large."""
     try:
-        head = json.loads(b"".join(source.read(HEAD, _HEAD_LIMIT)))
-        listed = b"".join(source.read(FILES, _HEAD_LIMIT))
+        head = parse_json(source.whole(HEAD, LIMIT))
+        listed = source.whole(FILES, LIST_LIMIT)
         if head["format"] != FORMAT:
-            raise UsageError(f"{source.path} has the format {head['format']}", fix="Update mlecore.")
+            raise UsageError(f"{source.path} has the format {brief(head['format'])}", fix="Update mlecore.")
         if hashlib.sha256(listed).hexdigest() != head["files_sha256"]:
             raise DataError(f"{FILES} is not the list that {HEAD} was created with")
-        entries = tuple(_entry(line) for line in listed.decode().splitlines())
+        if listed.count(b"\n") > MOST_FILES:
+            raise ValueError(f"it lists more than {MOST_FILES:,} files")
+        entries = tuple(map(_entry, listed.decode().removesuffix("\n").split("\n") if listed else ()))
         if len({entry.path for entry in entries}) != len(entries):
             raise ValueError("a file is listed twice")
+        if (size := sum(entry.size for entry in entries)) > MOST_BYTES:
+            raise ValueError(f"its files have {show_size(size)}, more than {show_size(MOST_BYTES)}")
         return Bundle(
             group=str(head["group"]),
             created_at=str(head["created_at"]),
@@ -122,25 +238,27 @@ def read_bundle(source: OpenBundle) -> Bundle:
             files=entries,
             not_started=None if head.get("not_started") is None else frozenset(map(str, head["not_started"])),
         )
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
+    except (SchemaError, ValueError, TypeError, KeyError) as error:
         raise DataError(f"{source.path}: its lists cannot be read: {type(error).__name__}: {error}") from None
 
 
 def _entry(line: str) -> Entry:
-    sha256, size, path = line.split(" ", 2)
-    entry = Entry(json.loads(path), int(size), sha256)
-    parts = PurePosixPath(entry.path).parts
-    if not parts or parts[0] == "/" or ".." in parts or "\\" in entry.path or "\0" in entry.path:
-        raise ValueError(f"{entry.path!r} leads out of the bundle")
+    if not (fields := _LINE.fullmatch(line)):
+        raise ValueError(f"a line is not SHA-256, size and path: {brief(line)}")
+    entry = Entry(parse_json(fields[3].encode()), int(fields[2]), fields[1])
+    path = PurePosixPath(entry.path)
+    inside = path.parts and path.parts[0] != "/" and ".." not in path.parts
+    if not inside or str(path) != entry.path or "\\" in entry.path or "\0" in entry.path:
+        raise ValueError(f"{brief(entry.path)} leads out of the bundle")
     return entry
 
 
 def problems(source: OpenBundle, bundle: Bundle) -> list[str]:
-    """What is missing, extra, or different from the list; empty for an intact bundle."""
-    found = []
+    """What is missing, extra, or different from the list, a few of each kind; empty for an intact bundle. Raises
+    DataError if its files cannot be listed."""
     listed = {entry.path for entry in bundle.files}
     extra = sorted(name for name in set(source.names()) - listed - {HEAD, FILES} if not _SIGNATURE.fullmatch(name))
-    found += [f"{path}: is not in the list" for path in extra]
+    unread, longer, shorter, other = list[str](), list[str](), list[str](), list[str]()
     for entry in bundle.files:
         digest, size = hashlib.sha256(), 0
         try:
@@ -148,17 +266,20 @@ def problems(source: OpenBundle, bundle: Bundle) -> list[str]:
                 digest.update(chunk)
                 size += len(chunk)
         except DataError as error:
-            found.append(error.message)
+            unread.append(error.message)
             continue
         if size != entry.size:
-            found.append(f"{entry.path}: has {'more' if size > entry.size else 'fewer'} than its {entry.size} bytes")
+            kind = longer if size > entry.size else shorter
+            kind.append(f"{entry.path}: has {'more' if size > entry.size else 'fewer'} than its {entry.size} bytes")
         elif digest.hexdigest() != entry.sha256:
-            found.append(f"{entry.path}: has other content than was exported")
-    return found
+            other.append(f"{entry.path}: has other content than was exported")
+    kinds = ([f"{path}: is not in the list" for path in extra], unread, longer, shorter, other)
+    return [line for kind in kinds for line in first(kind)]
 
 
 def unpack(source: OpenBundle, bundle: Bundle, into: Path) -> None:
-    """Copy a verified bundle's files into a folder. Raises DataError if they do not fit into one."""
+    """Copy a verified bundle's files into a new folder. Raises DataError if they do not fit into one."""
+    into.mkdir()
     for entry in bundle.files:
         target = into / entry.path
         try:
@@ -166,5 +287,5 @@ def unpack(source: OpenBundle, bundle: Bundle, into: Path) -> None:
             with target.open("xb") as file:
                 for chunk in source.read(entry.path, entry.size):
                     file.write(chunk)
-        except OSError as error:
-            raise DataError(f"{entry.path} cannot be unpacked: {error.strerror}") from None
+        except (OSError, ValueError) as error:
+            raise DataError(f"{entry.path} cannot be unpacked: {error}") from None

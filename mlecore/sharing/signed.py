@@ -86,8 +86,8 @@ def read_signatures(bundle: OpenBundle, group: Path | None, allowed: Path | None
         found.wrong.append(f"{SIGNATURES}/ has {len(names)} statements; at most {_MOST} are read")
     for name in names[:_MOST]:
         try:
-            content = _whole(bundle, name, LIMIT)
-            signature = _whole(bundle, f"{name}.sig", ssh_signatures.LIMIT)
+            content = bundle.whole(name, LIMIT)
+            signature = bundle.whole(f"{name}.sig", ssh_signatures.LIMIT)
             signer = ssh_signatures.signer_of(content, signature, allowed)
             statement = Statement.loads(content)
         except UsageError:
@@ -108,13 +108,6 @@ def _problems(statement: Statement, about: object, claim: object) -> Iterator[st
         yield "it was signed for another bundle: the hashes of bundle.json and bundle.files differ"
     elif claim is not None and statement.predicate.claim != claim:
         yield "what it claims is not what the records say"
-
-
-def _whole(bundle: OpenBundle, name: str, limit: int) -> bytes:
-    content = b"".join(bundle.read(name, limit))
-    if len(content) > limit:
-        raise DataError(f"it is longer than {limit} bytes")
-    return content
 
 
 def absent(attestations: Attestations) -> str:

@@ -20,12 +20,11 @@ from mlecore.runs.folders import RECORD
 from mlecore.runs.journal import now
 from mlecore.runs.store import load_group, open_group
 from mlecore.schema import NOT_IN_FILE, SchemaError, parse_json, plain, structure_newer
-from mlecore.sharing.bundle import FILES, HEAD, OpenBundle
+from mlecore.sharing.bundle import FILES, HEAD, LIST_LIMIT, OpenBundle
 from mlecore.units import counted
 
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "urn:mlecore:export:v1"
-_LIST_LIMIT = 64 * 2**20  # bytes of a list of files
 _NAMED = 5  # names in one sentence
 
 Role = Literal["ran", "graded again", "ran again"]
@@ -178,6 +177,6 @@ def state(bundle: OpenBundle, group: Path, role: Role, compared: Comparison | No
 def subjects(bundle: OpenBundle) -> tuple[Subject, ...]:
     """A bundle's lists as they are. Raises DataError if one is missing."""
     return tuple(
-        Subject(name=name, digest={"sha256": hashlib.sha256(b"".join(bundle.read(name, _LIST_LIMIT))).hexdigest()})
+        Subject(name=name, digest={"sha256": hashlib.sha256(bundle.whole(name, LIST_LIMIT)).hexdigest()})
         for name in (HEAD, FILES)
     )

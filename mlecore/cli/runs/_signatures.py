@@ -13,10 +13,11 @@ def check_signatures(bundle: Path, group: Path, allowed: Path | None, key: Path 
     from mlecore.sharing.bundle import OpenBundle
     from mlecore.sharing.signed import NOT_PROVED, absent, read_signatures
     from mlecore.sharing.ssh_signatures import allowed_key
+    from mlecore.units import first
 
     with OpenBundle(bundle) as source, allowed_key(key) if key else nullcontext(allowed) as signers:
         found = read_signatures(source, group, signers)
-    for line in found.wrong:
+    for line in first(found.wrong):
         echo(line)
     for signed in found.signed:
         echo(str(signed))

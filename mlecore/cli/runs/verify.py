@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from mlecore.cli._names import GROUP
 from mlecore.cli._shared import data_option, echo, runs_option
 from mlecore.cli.runs._names import group_folder
-from mlecore.errors import UsageError
-
-if TYPE_CHECKING:
-    from mlecore.runs.verifying import Exported
+from mlecore.errors import DataError, UsageError
 
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
@@ -48,8 +43,9 @@ def command(
     """
     from mlecore.cli.runs import _signatures
     from mlecore.runs.folders import is_group
-    from mlecore.runs.verifying import verify_group
-    from mlecore.sharing.bundle import HEAD
+    from mlecore.runs.verifying import Exported, verify_group
+    from mlecore.sharing.bundle import HEAD, WrongBundle, open_bundle
+    from mlecore.units import first
 
     if bool(countersign) != (regrade or bool(rerun)) and (countersign or rerun):
         raise UsageError("--countersign signs what --regrade or --rerun found", fix="Give both, or neither.")
@@ -62,9 +58,16 @@ def command(
     is_bundle = (path / HEAD).is_file() or not is_group(path)
     if not is_bundle and (allowed_signers or key or countersign):
         raise UsageError(f"{path} is a group, and only exports are signed", fix="mlecore runs export GROUP --sign KEY")
-    with _bundle(path) if is_bundle else _group(path) as (folder, exported, intact):
-        verdict = verify_group(folder, exported)
-        for line in (*verdict.wrong, *verdict.undecided):
+    with open_bundle(path) if is_bundle else nullcontext() as opened:
+        folder, exported, intact = path, None, "all as they were written"
+        if opened:
+            folder, exported = opened.group, Exported(not_started=opened.bundle.not_started)
+            intact = f"all {len(opened.bundle.files)} files are as they were exported"
+        try:
+            verdict = verify_group(folder, exported)
+        except DataError as error:  # its list fits, and its files make no sense
+            raise WrongBundle(error.message) if opened else error from None
+        for line in (*first(verdict.wrong), *first(verdict.undecided)):
             echo(line)
         if verdict.wrong:
             raise click.exceptions.Exit(1)
@@ -78,37 +81,6 @@ def command(
             own = group_folder(runs, rerun) if rerun else None
             _signatures.countersign(path, folder, countersign, same, own)
     raise click.exceptions.Exit(code)
-
-
-@contextmanager
-def _group(folder: Path) -> Iterator[tuple[Path, Exported | None, str]]:
-    yield folder, None, "all as they were written"
-
-
-@contextmanager
-def _bundle(path: Path) -> Iterator[tuple[Path, Exported | None, str]]:
-    """A bundle's files in a folder, once they are what its list says."""
-    import tempfile
-
-    from mlecore.errors import DataError
-    from mlecore.runs.verifying import Exported
-    from mlecore.sharing.bundle import OpenBundle, problems, read_bundle, unpack
-
-    with OpenBundle(path) as source, tempfile.TemporaryDirectory() as temporary:
-        try:
-            found = read_bundle(source)
-            wrong = problems(source, found)
-        except DataError as error:
-            wrong = [error.message]
-        for line in wrong:
-            echo(line)
-        if wrong:
-            raise click.exceptions.Exit(1)
-        folder = path
-        if not path.is_dir():
-            folder = Path(temporary, path.stem)
-            unpack(source, found, folder)
-        yield folder, Exported(not_started=found.not_started), f"all {len(found.files)} files are as they were exported"
 
 
 def _regrade(group: Path, data: tuple[Path, ...]) -> tuple[int, int]:

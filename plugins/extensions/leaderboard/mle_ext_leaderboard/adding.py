@@ -14,10 +14,10 @@ from mle_ext_leaderboard import results as results_file
 from mle_ext_leaderboard.board import Board
 from mle_ext_leaderboard.disclosures import HARDWARE
 from mle_ext_leaderboard.entry import FILE, is_https
-from mle_ext_leaderboard.opening import head_digest, open_export
 from mle_ext_leaderboard.results import Results, read_results, results_of
 from mlecore import files
 from mlecore.errors import UsageError
+from mlecore.sharing.bundle import OpenBundle, head_digest, open_bundle
 
 QUESTIONS = {
     "hidden_scores": "were scores on the hidden test set used, in development or to choose runs?",
@@ -31,7 +31,7 @@ QUESTIONS = {
 def add_result(
     board: Board, name: str, export: Path, *, corrects: str = "", reason: str = "", address: str = ""
 ) -> Path:
-    """Add a result, or a correction of one; the entry's folder. Raises UsageError, WrongExport.
+    """Add a result, or a correction of one; the entry's folder. Raises UsageError, WrongBundle.
 
     With ``address``, the export is not copied. If the entry is there already, only its results.json is written again.
     """
@@ -40,16 +40,17 @@ def add_result(
     if corrects:
         board.entry(corrects)
     folder = board.entry_folder(name)
-    sha256 = head_digest(export)
+    with OpenBundle(export) as source:
+        sha256 = head_digest(source)
     if (folder / FILE).exists():
         entry = board.entry(name)
         if entry.export is None or entry.export.sha256 != sha256:
             fix = "Entries stay as they are: add a correction under another name, with --corrects."
             raise UsageError(f"the entry {name} already exists, with another export", fix=fix)
-        with open_export(export, sha256) as opened:
+        with open_bundle(export, sha256) as opened:
             files.replace(folder / results_file.FILE, results_of(opened.group, sha256).dumps())
         return folder
-    with open_export(export, sha256) as opened:
+    with open_bundle(export, sha256) as opened:
         results = results_of(opened.group, sha256)
     folder.mkdir(parents=True, exist_ok=True)
     place = {"address": address} if address else {"file": _copy(export, folder)}
@@ -83,7 +84,7 @@ def _copy(export: Path, folder: Path) -> str:
 
 def _entry(results: Results, about: dict[str, str], export: dict[str, str]) -> Iterator[str]:
     """entry.toml with what the records show; what only its authors know is commented out, and so missing."""
-    name, version = results.agent.split(",")[0].rsplit(" ", 1)
+    name, _, version = results.agent.rpartition(", source ")[0].rpartition(" ")
     yield "# Complete the lines with '...', and answer the questions under [disclosures].\n"
     yield _line(
         agent=name, version=version or "...", authors=["..."], date=_today(), models=list(results.models), **about

@@ -11,17 +11,15 @@ from mle_ext_leaderboard.board import Board
 from mle_ext_leaderboard.disclosures import Line, compare
 from mle_ext_leaderboard.duplicates import duplicates, groups
 from mle_ext_leaderboard.entry import Entry
-from mle_ext_leaderboard.opening import Opened, WrongExport, open_export
 from mle_ext_leaderboard.results import Results, read_results, results_of
 from mle_ext_leaderboard.rules import Remark, apply_rules
 from mlecore.data.layout import DataDirs
 from mlecore.errors import MlecoreError, UsageError
+from mlecore.runs.verifying import Exported
 from mlecore.schema import SchemaError
-from mlecore.sharing.bundle import OpenBundle
+from mlecore.sharing.bundle import OpenBundle, Opened, WrongBundle, open_bundle
 from mlecore.sharing.signed import Signed, read_signatures
-from mlecore.units import counted
-
-_SHOWN = 5  # of similar remarks
+from mlecore.units import counted, first
 
 
 @frozen(kw_only=True)
@@ -52,13 +50,12 @@ def check_entry(board: Board, name: str, *, export: Path | None = None, regrade:
     if entry is None or entry.export is None or results is None:
         return quick
     remarks = quick.remarks
-    path = export or (board.entry_folder(name) / entry.export.file if entry.export.file else None)
-    if path is None:
+    if not export and not entry.export.file:
         words = f"its export was not checked: download {entry.export.address}, then check with --export FILE"
         remarks.append(Remark(level="undecided", check="hashes", words=words))
         return quick
     try:
-        with open_export(path, entry.export.sha256) as opened:
+        with open_bundle(export or export_of(board, name, entry.export.file), entry.export.sha256) as opened:
             remarks += _hashes(opened)
             signed, wrong = signatures(board, opened.source, opened.group)
             remarks += wrong
@@ -67,16 +64,21 @@ def check_entry(board: Board, name: str, *, export: Path | None = None, regrade:
                 remarks.append(Remark(level="error", check="results", words=words))
             if regrade is not None:
                 remarks += _regrade(opened.group, regrade)
-    except WrongExport as error:
-        remarks += [Remark(level="error", check="hashes", words=words) for words in error.found[:_SHOWN]]
-        if len(error.found) > _SHOWN:
-            words = f"and {len(error.found) - _SHOWN} more of this kind"
-            remarks.append(Remark(level="error", check="hashes", words=words))
+    except WrongBundle as error:
+        remarks += [Remark(level="error", check="hashes", words=words) for words in error.found]
         return quick
     except MlecoreError as error:
         remarks.append(Remark(level="error", check="hashes", words=error.message))
         return quick
     return evolve(quick, signed=tuple(signed), opened=True)
+
+
+def export_of(board: Board, name: str, file: str) -> Path:
+    """An export in an entry's folder. Raises WrongBundle if it is missing, or a link."""
+    path = board.entry_folder(name) / file
+    if path.is_symlink() or not path.exists():
+        raise WrongBundle(f"{file} is missing, or a link")
+    return path
 
 
 def check_rules(board: Board, name: str, known: dict[str, str]) -> Check:
@@ -138,12 +140,10 @@ def _about(board: Board, name: str, entry: Entry) -> Iterator[Remark]:
 def _hashes(opened: Opened) -> Iterator[Remark]:
     from mlecore.runs.verifying import verify_group
 
-    verdict = verify_group(opened.group, opened.exported)
+    verdict = verify_group(opened.group, Exported(not_started=opened.bundle.not_started))
     for level, found in (("error", verdict.wrong), ("undecided", verdict.undecided)):
-        for words in found[:_SHOWN]:
+        for words in first(found):
             yield Remark(level=level, check="hashes", words=words)  # type: ignore[arg-type]
-        if len(found) > _SHOWN:
-            yield Remark(level=level, check="hashes", words=f"and {len(found) - _SHOWN} more")  # type: ignore[arg-type]
 
 
 def _regrade(group: Path, dirs: DataDirs) -> Iterator[Remark]:
@@ -151,10 +151,8 @@ def _regrade(group: Path, dirs: DataDirs) -> Iterator[Remark]:
 
     again = list(regrade(group, dirs))
     different = [each for each in again if each.different]
-    for each in different[:_SHOWN]:
-        yield Remark(level="error", check="regrading", words=f"{each.run}: {each.different[0]}")
-    if len(different) > _SHOWN:
-        yield Remark(level="error", check="regrading", words=f"and {len(different) - _SHOWN} more are graded otherwise")
+    for words in first([f"{each.run}: {each.different[0]}" for each in different]):
+        yield Remark(level="error", check="regrading", words=words)
     undecided = [each for each in again if each.undecided]
     same = len(again) - len(different) - len(undecided)
     words = f"graded again: {counted(same, 'run')} with the same result"

@@ -21,7 +21,7 @@ from mlecore.reports.graded import Graded, read_graded
 from mlecore.reports.progress import progress
 from mlecore.runs.record import RunRecord
 from mlecore.runs.store import load_group, open_group
-from mlecore.schema import SchemaError
+from mlecore.schema import SchemaError, parse_json
 
 FILE = "results.json"
 LIMIT = 64 * 2**20  # bytes of a results.json
@@ -110,7 +110,7 @@ def read_results(folder: Path) -> Results:
     """Raises SchemaError that says what is wrong."""
     path = folder / FILE
     try:
-        return msgspec.json.decode(read_regular(path, LIMIT, below=folder), type=Results)
+        return msgspec.convert(parse_json(read_regular(path, LIMIT, below=folder)), type=Results)
     except FileNotFoundError:
         raise SchemaError(f"{path} is missing; `mlecore leaderboard add` writes it") from None
     except (OSError, DataError, ValueError, RecursionError) as error:

@@ -9,15 +9,14 @@ from typing import Literal
 from attrs import evolve, field, frozen
 
 from mle_ext_leaderboard.board import Board
-from mle_ext_leaderboard.checking import Check, check_rules, signatures
+from mle_ext_leaderboard.checking import Check, check_rules, export_of, signatures
 from mle_ext_leaderboard.duplicates import groups
-from mle_ext_leaderboard.opening import WrongExport, require_head
 from mle_ext_leaderboard.ranking import Ranked, rank_entries
 from mle_ext_leaderboard.results import Results, RunResult
 from mle_ext_leaderboard.rules import Remark, covered_sets, table_key
 from mlecore.errors import MlecoreError
 from mlecore.reports.statistics import Counts
-from mlecore.sharing.bundle import OpenBundle
+from mlecore.sharing.bundle import OpenBundle, require_head
 
 Goal = Literal["any_medal", "beats_sample"]
 
@@ -145,11 +144,8 @@ def _signed(board: Board, check: Check) -> Check:
     entry = check.entry
     if entry is None or entry.export is None or check.results is None or not entry.export.file:
         return check
-    path = board.entry_folder(check.name) / entry.export.file
     try:
-        if path.is_symlink():
-            raise WrongExport(f"{path.name} is a link")
-        with OpenBundle(path) as export:
+        with OpenBundle(export_of(board, check.name, entry.export.file)) as export:
             require_head(export, entry.export.sha256)
             signed, wrong = signatures(board, export, None)
     except MlecoreError as error:
