@@ -20,10 +20,13 @@ from mlecore.printable import printable
 from mlecore.runs.record import Collected, RunRecord
 from mlecore.runs.secrets import Search, TooManyPlaces, search
 from mlecore.runs.snapshots import code_snapshots
+from mlecore.units import show_size
 
 OWN = ".mlecore"  # what init wrote, relative to the sandbox's home
 OUTPUT_LIMIT = 256 * 10**6  # bytes of the process's output that are kept
 MOST_CHECKS = 1_000_000  # are counted
+LOOKALIKES = ("submission", *(f"{where}*[sS]ubmission*.[cC][sS][vV]*" for where in ("", "*/")))
+"""Globs of what may have been meant as the submission: kept with the attempt, so that somebody can look at it."""
 REST_LIMIT = 4 * 10**9  # bytes of logs and code that are kept
 MAX_FILES = 50_000  # of candidates and snapshots, and as many again of logs and code
 MAX_SNAPSHOTS = 100  # that init keeps (copies_most)
@@ -69,7 +72,7 @@ def fetch(
     files.remove(partial)
     files.make_folder(partial, below=record.folder)
     room = 8 * submission_limit + MAX_SNAPSHOTS * MAX_CODE_BYTES + _SMALL
-    result = backend.fetch(handle, [*record.candidates, OWN], partial / "result", room, MAX_FILES)
+    result = backend.fetch(handle, [*record.candidates, OWN, *LOOKALIKES], partial / "result", room, MAX_FILES)
     rest = backend.fetch(handle, ["logs", "code"], partial / "rest", REST_LIMIT, MAX_FILES)
     cut = _save_output(backend, handle, partial / "output.log")
     odd = [*scrub(partial / "result"), *scrub(partial / "rest")]
@@ -78,7 +81,7 @@ def fetch(
     longest = record.limits.time + record.grace if seconds is None else seconds
     forged = _drop_forged(partial / "result" / OWN / "snapshots", longest)
     forged += _drop_forged_code(partial / "result" / OWN)
-    refused = [*forged, *result.refused, *rest.refused, *odd]
+    refused = list(dict.fromkeys((*forged, *result.refused, *rest.refused, *odd)))  # several globs may meet one file
     look, unsearched = search(record.folder, record.secrets)
     secrets = list(_mask(partial, look, refused))
     if cut:
@@ -231,12 +234,7 @@ def _move(source: Path, target: Path) -> None:
 
 def choose(home: Path, candidates: tuple[str, ...]) -> str | None:
     """The best candidate for the submission below ``home``: the first glob that matches, then the first name."""
-    there = sorted(
-        path
-        for folder, _, names in os.walk(home)
-        for path in (Path(folder, name).relative_to(home) for name in names)
-        if path.parts[0] != OWN and stat.S_ISREG((home / path).lstat().st_mode)
-    )
+    there = _files(home)
     for glob in map(Glob, candidates):
         for path in there:
             if glob.matches(path.as_posix()):
@@ -244,9 +242,18 @@ def choose(home: Path, candidates: tuple[str, ...]) -> str | None:
     return None
 
 
-def refused_candidates(record: RunRecord) -> str:
-    """Why there is no submission although there was a candidate; else empty."""
-    if record.collected is None or record.collected.candidate is not None:
+def _files(home: Path) -> list[Path]:
+    return sorted(
+        path
+        for folder, _, names in os.walk(home)
+        for path in (Path(folder, name).relative_to(home) for name in names)
+        if path.parts[0] != OWN and stat.S_ISREG((home / path).lstat().st_mode)
+    )
+
+
+def why_no_submission(record: RunRecord) -> str:
+    """Why there is none although a file was meant as one: it was rejected, or is elsewhere; else empty."""
+    if record.collected is None or record.collected.candidate is not None or not record.attempt:
         return ""
     globs = [Glob(text) for text in record.candidates]
     reasons = []
@@ -254,7 +261,14 @@ def refused_candidates(record: RunRecord) -> str:
         path = words.partition(": ")[0]
         if any(glob.matches(path) or glob.prefix.is_relative_to(path) for glob in globs):  # it, or a folder above it
             reasons.append(words)
-    return f"not taken as a submission: {'; '.join(reasons[:5])}" if reasons else ""
+    if reasons:
+        return f"not taken as a submission: {'; '.join(reasons[:5])}"
+    result = attempt_folder(record) / "result"
+    if not (elsewhere := _files(result)):
+        return ""
+    named = ", ".join(f"{printable(str(path))} ({show_size((result / path).stat().st_size)})" for path in elsewhere[:3])
+    more = f" and {len(elsewhere) - 3} more" if len(elsewhere) > 3 else ""
+    return f"no {record.candidates[0]}, but {named}{more}; not graded, kept in {result.relative_to(record.folder)}/"
 
 
 def read_exit(record: RunRecord) -> Exit:

@@ -65,7 +65,7 @@ class Finishing:
         else:
             record = evolve(self._with_usage(collect.lay_out(record)), state="collected")
             self._restore_names(record)
-            reasons = filter(None, (record.reason, collect.refused_candidates(record)))
+            reasons = filter(None, (record.reason, collect.why_no_submission(record)))
             record = evolve(record, reason="; ".join(reasons))
         self._records.write(record, ended=record.ended, reason=record.reason)
         if cancelled:

@@ -95,7 +95,7 @@ class Grading:
         report = evolve(report, run=record.uid, submission_path=where)
         if any_plugin and record.grader and report.plugin_source != record.grader.source:
             report = evolve(report, began_with=str(record.grader))
-        if submission is None and (refused := collect.refused_candidates(record)):
+        if submission is None and (refused := collect.why_no_submission(record)):
             report = evolve(report, reason=refused)
         files.publish(path, (json.dumps(report.to_json(), indent=1, allow_nan=False) + "\n").encode())
         return report

@@ -64,6 +64,8 @@ class Sandbox:
                 name = path.relative_to(self.home)
                 if (path.is_dir() and not path.is_symlink()) or not glob.matches(name.as_posix()):
                     continue
+                if (into / name).is_symlink() or (into / name).exists():
+                    continue
                 (into / name).parent.mkdir(parents=True, exist_ok=True)
                 if path.is_fifo():
                     os.mkfifo(into / name)
@@ -104,9 +106,9 @@ def test_a_linked_folder_is_named_as_the_reason(sandbox, record):
     refused = ("submission: a symbolic link, not a folder", "logs: a symbolic link, not a folder")
     done = evolve(done, collected=evolve(done.collected, refused=refused, candidate=None))
     for candidates in (("submission/submission.csv",), ("submission/**",)):
-        reason = collect.refused_candidates(evolve(done, candidates=candidates))
+        reason = collect.why_no_submission(evolve(done, candidates=candidates))
         assert reason == f"not taken as a submission: {refused[0]}"
-    assert collect.refused_candidates(evolve(done, candidates=("sub/*",))) == ""
+    assert collect.why_no_submission(evolve(done, candidates=("sub/*",))) == ""
 
 
 def test_a_link_is_no_submission(sandbox, record):
@@ -116,9 +118,28 @@ def test_a_link_is_no_submission(sandbox, record):
     assert done.collected.candidate is None and done.submission is None
     assert "submission/submission.csv: not a regular file" in done.collected.refused
     why = "submission/submission.csv: not a regular file"
-    assert why in collect.refused_candidates(done)
-    assert why in collect.refused_candidates(evolve(done, candidates=("submission/**",)))
-    assert collect.refused_candidates(evolve(done, candidates=("best/*",))) == ""
+    assert why in collect.why_no_submission(done)
+    assert why in collect.why_no_submission(evolve(done, candidates=("submission/**",)))
+    assert collect.why_no_submission(evolve(done, candidates=("best/*",))) == ""
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "submission/submission.CSV",
+        "submission/v3/submission.csv",
+        "submission/submission.csv.gz",
+        "submission/my.parquet",
+        "working/Submission.csv",
+        "submission_old.csv",
+    ],
+)
+def test_what_may_have_been_meant_as_the_submission_is_kept_and_named(sandbox, record, place):
+    sandbox.put(place, "x" * 2500)
+    done = collected(sandbox, record)
+    assert done.submission is None
+    assert f"no submission/submission.csv, but {place} (2.5 kB)" in collect.why_no_submission(done)
+    assert (collect.attempt_folder(done) / "result" / place).stat().st_size == 2500
 
 
 def test_checks_are_counted_up_to_a_bound(sandbox, record, monkeypatch):

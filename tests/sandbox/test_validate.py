@@ -177,6 +177,21 @@ def test_hostile_files_as_the_guard_sees_them(opt, tmp_path):
             path.unlink(missing_ok=True)
 
 
+def test_agrees_with_what_is_collected(opt):
+    home = opt.parent / "home"
+    (home / "work").mkdir()
+    (home / "work" / "out.csv").write_text(SAMPLE)
+    code, words = run(opt, home / "work" / "out.csv")
+    assert code == 0 and "not graded, but" in words
+    assert run(opt, MLECORE_CANDIDATES="best.csv\nwork/*.csv") == (0, "well-formed\n")
+    assert "no file" in run(opt, MLECORE_CANDIDATES="best.csv")[1]
+    (home / "submission").rmdir()
+    (home / "submission").symlink_to("work")
+    (home / "work" / "submission.csv").write_text(SAMPLE)
+    code, words = run(opt)
+    assert code == 1 and "symbolic link" in words
+
+
 @pytest.mark.slow
 def test_large_tables_in_little_memory(opt):
     lines = [f"row-{k},0.5" for k in range(200_000)]

@@ -13,6 +13,7 @@ from mle_agent_command.files import missing, refuse_script, with_files
 from mle_agent_command.parse import words
 from mlecore.agents import Agent, Launch, Network, Recipe, Task
 from mlecore.errors import UsageError
+from mlecore.globs import Glob
 from mlecore.hookspecs import hookimpl
 from mlecore.options import Option
 
@@ -50,6 +51,11 @@ def agent() -> Agent:
                 name="files",
                 help="folder (or file) to copy to agent/; default: the files in argv, and the modules that a "
                 "Python script among them imports from its folder",
+            ),
+            Option(
+                name="submission",
+                default="submission/submission.csv",
+                help="where the command leaves its submission, relative to its working folder; may have wildcards",
             ),
             Option(name="pip", help="packages to install: pandas,scikit-learn==1.9.1, or a requirements file"),
             Option(name="image", help="ready-made image to run in, unchanged"),
@@ -93,10 +99,19 @@ def launch(task: Task) -> Launch:
         argv=argv,
         env=env,
         files=files,
+        candidates=(_glob(options["submission"]),),
         secrets=secrets(options.get("secrets", "")),
         network=NETWORKS.get(options.get("network", ""), "none"),
         notes=() if "files" in options else missing(files),
     )
+
+
+def _glob(text: str) -> str:
+    """Raises UsageError for what is not a path below the working folder."""
+    try:
+        return Glob(text).text
+    except ValueError as error:
+        raise UsageError(f"agent command: submission: {error}", fix="Write it like working/submission.csv.") from None
 
 
 def secrets(text: str) -> tuple[str, ...]:

@@ -195,6 +195,13 @@ def test_recipe_looks_for_programs_on_the_path() -> None:
     assert plugin.recipe({"argv": "./x"}).programs == ()
 
 
+def test_the_submission_may_be_elsewhere() -> None:
+    assert launch(argv="date").candidates == ("submission/submission.csv",)
+    assert launch(argv="date", submission="working/*.csv").candidates == ("working/*.csv",)
+    with pytest.raises(UsageError, match="submission: '/tmp/x'"):
+        launch(argv="date", submission="/tmp/x")
+
+
 def test_secrets_are_those_declared() -> None:
     assert launch(argv="date", secrets="OPENAI_API_KEY, HF_TOKEN").secrets == ("OPENAI_API_KEY", "HF_TOKEN")
     assert set(plugin.SECRETS) == set(plugin.agent().secrets)
