@@ -8,7 +8,7 @@ from typing import Literal
 
 from attrs import field, frozen
 
-from mlecore.options import Option
+from mlecore.options import Option, Variable
 
 Network = Literal["none", "llm", "open"]
 """What a process can reach: nothing, a relay to the model's endpoint (and allowed hosts), everything."""
@@ -32,7 +32,7 @@ class McpServer:
     """A server of the Model Context Protocol that somebody runs for agents, over HTTP."""
 
     url: str  # of its endpoint, such as https://mcp.example.org/mcp
-    headers: Mapping[str, str] = field(factory=dict)  # of each request -> the variable that has its value
+    headers: Mapping[str, Variable] = field(factory=dict)  # of each request -> the variable that has its value
 
 
 @frozen(kw_only=True)

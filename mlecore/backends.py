@@ -22,6 +22,7 @@ from mlecore.agents import HOME, Network, Recipe
 from mlecore.errors import BackendError
 from mlecore.model_access import ModelAccess, variables
 from mlecore.options import Option
+from mlecore.redaction import redacted, remember
 
 TOOLS = PurePosixPath("/opt/mlecore")
 """Where a job's tools are if there is a mount namespace."""
@@ -42,8 +43,8 @@ GATEWAY_PORT = 3129
 class Problem:
     """Something that keeps jobs from running, and what to do about it."""
 
-    description: str
-    fix: str
+    description: str = field(converter=redacted)
+    fix: str = field(converter=redacted)
     fatal: bool = True  # False: a warning
     usage: bool = False  # the request can never be met here, so it is wrong usage
 
@@ -238,9 +239,10 @@ def secret_values(job: Job) -> dict[str, str]:
     """
     for name in job.resources.secrets:
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-            raise BackendError(f"the secret {name!r} cannot be the name of a variable")
+            raise BackendError(f"a secret of {job.name} has a name that no variable can have")
         if name not in os.environ:
             raise BackendError(f"{job.name} needs {name}, which is not set", fix=f"export {name}=...")
+        remember(os.environ[name])
     return {name: os.environ[name] for name in job.resources.secrets}
 
 
@@ -309,7 +311,7 @@ class JobStatus:
     in_doubt: bool = False
     preempted: bool = False
     stuck: bool = False
-    reason: str = ""  # why it is pending, or ended so; for people
+    reason: str = field(default="", converter=redacted)  # why it is pending, or ended so; for people
     seconds: float | None = None  # that an exited one ran, by the backend's clock; None: it kept no time
     hardware: Hardware | None = None  # of an exited one; None: it was not measured
     sandbox: Sandbox | None = None  # of an exited one, where only its machine knew it; None: as describe() said

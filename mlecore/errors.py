@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from mlecore.redaction import redacted
+
 
 class MlecoreError(Exception):
     """The root of the hierarchy.
 
     ``str(error)`` is the whole message; ``fix`` is its last line, what the reader can do, where there is such a thing.
     ``exit_code`` is what the command line ends with: 1 the thing checked is bad, 2 wrong usage, 3 undecided.
+    Secrets in either are replaced by asterisks.
     """
 
     exit_code = 3
 
     def __init__(self, message: str, *, fix: str | None = None) -> None:
+        message, fix = redacted(message), redacted(fix) if fix else fix
         super().__init__(f"{message}\n{fix}" if fix else message)
         self.message = message
         self.fix = fix

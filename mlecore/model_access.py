@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 from attrs import field, frozen
 
 from mlecore.errors import BackendError
+from mlecore.redaction import remember
 
 if TYPE_CHECKING:
     from mlecore.agents import Recipe
@@ -121,7 +122,9 @@ def _key(access: ModelAccess) -> str:
             f"the key of {access.endpoint} is to be in {access.key}, which is not set here",
             fix=f"export {access.key}=...",
         )
-    return os.environ[access.key].strip()
+    key = os.environ[access.key].strip()
+    remember(key)
+    return key
 
 
 def token(access: ModelAccess, job_name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -43,9 +44,35 @@ class Option:
             return f"must be a{'n' if self.type == 'integer' else ''} {self.type}"
         if self.type == "boolean" and value.lower() not in _BOOLEANS:
             return "must be true or false"
-        if self.type == "variable" and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", value):
-            return "must be the name of an environment variable"
+        if self.type == "variable" and not names_variable(value):
+            return _A_VARIABLE
         return None
+
+
+_A_VARIABLE = "must be the name of an environment variable, such as MY_API_KEY, not its value"
+
+
+def names_variable(value: str) -> bool:
+    """Is this a variable's name, rather than the secret itself? If it is not set here, its spelling decides."""
+    return value in os.environ or re.fullmatch(r"_?(?:[A-Z]+\d?|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)_?", value) is not None
+
+
+def variable(value: object) -> str:
+    """A variable's name in a file. Raises UsageError without the value, which may be the secret itself."""
+    if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", value):
+        raise UsageError(_A_VARIABLE)
+    return value
+
+
+def variables(value: object) -> tuple[str, ...]:
+    """A list of such names. Raises UsageError."""
+    if not isinstance(value, (list, tuple)):
+        raise UsageError("must be a list of names of environment variables")
+    return tuple(map(variable, value))
+
+
+Variable = Annotated[str, Written(variable, "the name of an environment variable")]
+Variables = Annotated[tuple[str, ...], Written(variables, "names of environment variables")]
 
 
 def boolean(value: str) -> bool:
@@ -56,10 +83,10 @@ def boolean(value: str) -> bool:
 def pairs(given: Iterable[str], flag: str) -> dict[str, str]:
     """``["name=value", ...]`` of a command line as a dictionary."""
     out = {}
-    for item in given:
+    for number, item in enumerate(given, 1):
         name, equals, value = item.partition("=")
-        if not equals or not name:
-            raise UsageError(f"{flag} {item}: expected {flag} name=value")
+        if not equals or not name:  # which may be a secret without its name
+            raise UsageError(f"expected {flag} name=value, and {flag} number {number} has no name")
         out[name] = value
     return out
 
@@ -70,7 +97,7 @@ def pairs_by_plugin(given: Iterable[str], flag: str, only: str | None = None) ->
     for name, value in pairs(given, flag).items():
         plugin, _, option = name.rpartition(".")
         if not option or not (plugin or only):
-            raise UsageError(f"{flag} {name}={value}: expected {flag} PLUGIN.NAME=VALUE")
+            raise UsageError(f"{flag} {name}=...: expected {flag} PLUGIN.NAME=VALUE")
         out.setdefault(plugin or only or "", {})[option] = value
     return out
 
@@ -124,7 +151,8 @@ def resolve(declared: Sequence[Option], given: Mapping[str, str], owner: str) ->
             offer = f"its options: {', '.join(known)}" if known else "it has no options"
             raise UsageError(f"{owner} has no option {name!r}; {offer}")
         if problem := known[name].problem(value):
-            raise UsageError(f"{owner}: option {name}={value}: {problem}")
+            given_value = "" if known[name].type == "variable" else f"={value}"
+            raise UsageError(f"{owner}: option {name}{given_value}: {problem}")
     for option in declared:
         if option.required and option.name not in given:
             raise UsageError(f"{owner} needs the option {option.name}: {option.help}")

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from types import TracebackType
+
     from mlecore.registry.entry_points import Point
 
 _COMMANDS = {
@@ -72,7 +74,9 @@ class _Commands(click.Group):
             formatter.write_dl(list({**_COMMANDS, **provided, **_COMMANDS}.items()))
 
     def main(self, *arguments: Any, **extra: Any) -> Any:
-        """With UTF-8 also in files and pipes, where Windows has a code page that lacks many characters."""
+        """Without secrets in tracebacks, and with UTF-8 also in files and pipes, where Windows has a code page that
+        lacks many characters."""
+        sys.excepthook = _show_traceback
         if sys.platform == "win32":
             for stream in (sys.stdout, sys.stderr):
                 if isinstance(stream, TextIOWrapper):
@@ -92,6 +96,7 @@ class _Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         from mlecore.errors import MlecoreError
         from mlecore.printable import printable
+        from mlecore.redaction import redacted
 
         gc.set_threshold(50_000)  # a group is many small values that stay: the default looks at them again and again
         try:
@@ -99,6 +104,17 @@ class _Commands(click.Group):
         except MlecoreError as error:
             click.echo(printable(f"Error: {error}", lines=True), err=True)
             ctx.exit(error.exit_code)
+        except click.ClickException as error:
+            error.message = redacted(error.message)  # type: ignore[misc]
+            raise
+
+
+def _show_traceback(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    import traceback
+
+    from mlecore.redaction import redacted
+
+    sys.stderr.write(redacted("".join(traceback.format_exception(kind, error, trace))))
 
 
 def _columns() -> int:

@@ -16,11 +16,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from attrs import evolve, frozen
+from attrs import converters, evolve, field, frozen
 
 from mlecore.controller.systems import require_backends
 from mlecore.data.layout import DataDirs
 from mlecore.errors import MlecoreError, UsageError
+from mlecore.redaction import redacted
 from mlecore.units import counted, show_size
 
 if TYPE_CHECKING:
@@ -40,8 +41,8 @@ class Finding:
 
     area: str
     state: State
-    what: str
-    fix: str | None = None
+    what: str = field(converter=redacted)
+    fix: str | None = field(default=None, converter=converters.optional(redacted))
 
 
 def examine(wanted: Sequence[Competition], dirs: DataDirs, clean: bool = False) -> Iterator[Finding]:

@@ -6,11 +6,12 @@ so it only makes exact what is known already: it never turns an outcome into ano
 
 from __future__ import annotations
 
-from attrs import frozen
+from attrs import field, frozen
 
 from mlecore.backends import SUBSTITUTES, JobStatus
 from mlecore.controller import collect
 from mlecore.controller.endpoint_failures import judge
+from mlecore.redaction import redacted
 from mlecore.runs.record import Availability, Ended, RunRecord, moment
 
 _CLOCKS_DIFFER = 5.0  # seconds that a sandbox may take to be made, and to end
@@ -24,7 +25,7 @@ class End:
     """How an attempt ended."""
 
     ended: Ended
-    reason: str = ""  # the same in words
+    reason: str = field(default="", converter=redacted)  # the same in words
     infra_failure: bool = False
     in_doubt: bool = False  # an infrastructure failure that the agent may have caused
 

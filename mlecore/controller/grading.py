@@ -14,6 +14,7 @@ from mlecore.controller.experiment import Experiment
 from mlecore.controller.extensions import Extensions
 from mlecore.controller.records import Records
 from mlecore.errors import DataError, GradingError, MlecoreError, NotPrepared
+from mlecore.redaction import redacted
 from mlecore.runs.journal import now
 from mlecore.runs.record import RunRecord
 from mlecore.runs.same import require_same_data
@@ -49,7 +50,7 @@ class Grading:
         except OSError:
             raise
         except Exception as error:
-            words = {"at": now(), "error": str(error), "type": type(error).__name__}
+            words = {"at": now(), "error": redacted(str(error)), "type": type(error).__name__}
             files.replace(record.folder / "grade_error.json", (json.dumps(words, indent=1) + "\n").encode())
             if isinstance(error, MlecoreError):
                 raise

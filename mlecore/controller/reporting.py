@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from attrs import field, mutable
 
 from mlecore.errors import MlecoreError
+from mlecore.redaction import redacted
 from mlecore.runs.journal import Journal
 from mlecore.runs.record import RunRecord
 
@@ -87,4 +88,4 @@ class Reporter:
 
 def explain(error: Exception) -> str:
     """What went wrong, for a person: the message of our own errors, the type of others."""
-    return str(error) if isinstance(error, (MlecoreError, OSError)) else repr(error)
+    return redacted(str(error) if isinstance(error, (MlecoreError, OSError)) else repr(error))

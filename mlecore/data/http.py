@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import time
 from collections.abc import Callable, Iterator
 from email.utils import parsedate_to_datetime
@@ -204,6 +205,18 @@ def _receive(
     return digest.hexdigest()
 
 
+def cause(error: BaseException) -> str:
+    """Why a request failed, without the texts of its exceptions: they may quote headers, and keys in them."""
+    found, inner = "", [error]
+    while inner:
+        error = inner[0]
+        if isinstance(error, OSError) and error.errno is not None:
+            found = error.strerror or found
+        within = (*error.args, getattr(error, "reason", None), error.__cause__)
+        inner = [each for each in within if isinstance(each, BaseException)]
+    return found or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(error).__name__).lower()
+
+
 def open_url(url: str, offset: int, validator: str | None) -> Body:
     """Ask a server for a file from ``offset`` on. Raises Transient, and DataError for permanent errors."""
     import requests
@@ -211,7 +224,7 @@ def open_url(url: str, offset: int, validator: str | None) -> Body:
     try:
         response = requests.get(url, headers=range_headers(offset, validator), stream=True, timeout=TIMEOUT)
     except requests.exceptions.RequestException as error:
-        raise Transient(str(error)) from None
+        raise Transient(cause(error)) from None
     return body(response)
 
 
@@ -252,7 +265,7 @@ def _chunks(response: Response) -> Iterator[bytes]:
     try:
         yield from response.iter_content(CHUNK)
     except (requests.exceptions.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
-        raise Transient(f"the connection dropped: {error}") from None
+        raise Transient(f"the connection dropped: {cause(error)}") from None
     finally:
         response.close()
 

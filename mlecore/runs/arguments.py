@@ -15,7 +15,7 @@ from attrs import fields
 from mlecore.agents import Network
 from mlecore.errors import UsageError
 from mlecore.runs.plan import Execution, Plan, Prices
-from mlecore.runs.planning import carried_out, make_plan, read_plan
+from mlecore.runs.planning import carried_out, make_plan, read_plan, require_no_secret
 from mlecore.runs.record import Obfuscation
 from mlecore.validation import path
 
@@ -77,7 +77,7 @@ def plan_of(plan: Plan | Mapping[str, Any] | Path | str | None, arguments: Mappi
         raise UsageError(f"unknown argument {unknown[0]!r}; available: {', '.join(Arguments.__annotations__)}")
     given = {name: value for name, value in arguments.items() if value is not None}
     if plan is None:
-        return make_plan(as_dictionary(given))
+        return require_no_secret(make_plan(as_dictionary(given)))
     execution = {key.name: given.pop(key.name, None) for key in fields(Execution)}
     if given:
         raise UsageError(f"a plan cannot be combined with {', '.join(given)}", fix="Change the plan instead.")
@@ -85,7 +85,7 @@ def plan_of(plan: Plan | Mapping[str, Any] | Path | str | None, arguments: Mappi
         plan = make_plan(plan)
     elif not isinstance(plan, Plan):
         plan = read_plan(path(plan, "a plan"))
-    return carried_out(plan, **execution)
+    return require_no_secret(carried_out(plan, **execution))
 
 
 def as_dictionary(arguments: Mapping[str, object]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from attrs import field, frozen
 
 from mlecore import files
 from mlecore.errors import DataError
+from mlecore.redaction import redacted
 from mlecore.regular import open_regular
 from mlecore.runs.record import STATES
 
@@ -42,7 +43,7 @@ class Journal:
         try:
             with self._lock:
                 self._before()
-                files.append(self.path, line)
+                files.append(self.path, redacted(line))
         except (OSError, DataError):
             return
 

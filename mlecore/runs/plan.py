@@ -12,7 +12,7 @@ from typing import Annotated
 from attrs import evolve, field, frozen
 
 from mlecore.errors import UsageError
-from mlecore.options import Options
+from mlecore.options import Options, Variable
 from mlecore.runs.record import Limits, Obfuscation
 from mlecore.schema import Written
 
@@ -75,7 +75,7 @@ Prices = Mapping[str, Mapping[str, float]]
 class PlannedGateway:
     """What each run may ask of its model, where the network is "llm"."""
 
-    key: str | None = None  # the variable that holds the real key; default: the usual one of a known provider
+    key: Variable | None = None  # the variable that holds the real key; default: the usual one of a known provider
     models: tuple[str, ...] = ()  # that may be called beside the agent's own
     any_model: bool = False  # let calls to others through, too, and list them
     allow: tuple[str, ...] = ()  # "POST /v1/images/*": calls to forward beside those of the model

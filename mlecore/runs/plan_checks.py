@@ -81,10 +81,10 @@ def _check_mcp(plan: Plan) -> None:
     if limits.mcp and limits.network == "none":
         raise UsageError(f"the MCP server {next(iter(limits.mcp))} cannot be reached without a network")
     for name, server in limits.mcp.items():
-        for header, variable in server.headers.items():
-            if not (_HEADER.fullmatch(header) and _VARIABLE.fullmatch(variable)):
+        for header in server.headers:
+            if not _HEADER.fullmatch(header):
                 raise UsageError(
-                    f"limits.mcp.{name}: {header} = {variable} is not a header and a variable that has its value",
+                    f"limits.mcp.{name}: expected a header and the variable that has its value",
                     fix='Write headers = { Authorization = "MY_VARIABLE" }, with "Bearer ..." in the variable.',
                 )
 
@@ -103,7 +103,7 @@ def netloc(name: str, text: str) -> str:
             raise ValueError
     except (ValueError, KeyError):
         raise UsageError(
-            f"limits.mcp: {name} = {text} is not a name and the URL of an MCP server",
+            f"limits.mcp: {name} is not a name with the URL of an MCP server",
             fix="Write it like search=https://mcp.example.org/mcp; a secret goes into a header: --mcp-header.",
         ) from None
     if url.hostname in ("127.0.0.1", "::1"):  # where a job may have its gateway, so no proxy is asked for it
@@ -117,7 +117,14 @@ def netloc(name: str, text: str) -> str:
 _SERVER = re.compile(r"[A-Za-z0-9_-]{1,50}")
 _URL = re.compile(r"https?://[A-Za-z0-9.:\[\]-]+(?:/[A-Za-z0-9._~%+=,:@/-]*)?")  # no user, no query
 _HEADER = re.compile(r"[A-Za-z0-9-]{1,100}")
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def _is_endpoint(text: str) -> bool:
+    try:
+        url = urlsplit(text)
+    except ValueError:
+        return False
+    return url.scheme in ("http", "https") and bool(url.hostname) and not url.query and "@" not in url.netloc
 
 
 def _check_models(plan: Plan) -> None:
@@ -130,9 +137,11 @@ def _check_models(plan: Plan) -> None:
                 f"the model {agent.model} has no endpoint, so agent {agent.label} could not call it",
                 fix="Name the base URL of its API: --endpoint https://api.example.com/v1",
             )
-        url = urlsplit(agent.endpoint or "http://none")
-        if url.scheme not in ("http", "https") or not url.hostname or url.query:
-            raise UsageError(f"{agent.endpoint!r} is not an endpoint", fix="Write it like https://api.example.com/v1")
+        if agent.endpoint and not _is_endpoint(agent.endpoint):
+            raise UsageError(
+                f"the endpoint of agent {agent.label} is not the URL of an API",
+                fix="Write it like https://api.example.com/v1, without a password or a key, which --key NAME is for.",
+            )
     try:
         for text in plan.gateway.budgets:
             Budget.parse(text)

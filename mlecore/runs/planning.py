@@ -12,6 +12,8 @@ from attrs import evolve
 
 from mlecore.agents import Agent
 from mlecore.errors import MlecoreError, UsageError
+from mlecore.options import names_variable
+from mlecore.redaction import redacted
 from mlecore.runs.plan import FORMAT, Plan, PlannedAgent, PlannedModel
 from mlecore.runs.plan_checks import check_plan, netloc
 from mlecore.runs.record import Limits
@@ -34,6 +36,29 @@ def carried_out(plan: Plan, **execution: Any) -> Plan:
     """The same experiment, carried out in another way (see Execution); None: as the plan says."""
     changes = {name: value for name, value in execution.items() if value is not None}
     return check_plan(evolve(plan, execution=evolve(plan.execution, **changes)))
+
+
+def require_no_secret(plan: Plan) -> Plan:
+    """A plan is written to disk, so it names the variables of secrets. Raises UsageError without the secret."""
+    values = _flat(_as_written(plan))
+    for key in ("gateway.key", "limits.secrets"):
+        if not all(map(names_variable, _texts(values.get(key, ())))):
+            raise UsageError(
+                f"{key} names a variable that is not set, or is a secret itself",
+                fix=f"{'--key' if key == 'gateway.key' else '--secret'} MY_API_KEY takes it from the variable "
+                "MY_API_KEY.",
+            )
+    for key, value in values.items():
+        if any(redacted(text) != text for text in _texts(value)):
+            raise UsageError(
+                f"{key} contains a secret, and a plan is written to disk",
+                fix="Put it into an environment variable: --key NAME is for a model's, --secret NAME for an agent's.",
+            )
+    return plan
+
+
+def _texts(value: object) -> list[str]:
+    return list(map(str, value)) if isinstance(value, (list, tuple)) else [str(value)]
 
 
 def parse_plan(text: str) -> Plan:

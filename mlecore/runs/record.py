@@ -16,6 +16,7 @@ from mlecore.backends import Handle, Hardware, Sandbox
 from mlecore.data.prepared import DataKind
 from mlecore.errors import DataError
 from mlecore.model_access import ModelAccess
+from mlecore.options import Variables
 from mlecore.registry.provenance import PluginUse
 from mlecore.regular import open_regular
 from mlecore.runs.measured import ModelCalls
@@ -66,7 +67,7 @@ class Limits:
     disk: Size | None = None  # what it may write
     network: Network = "none"  # nothing, a relay to the model and the allowed hosts, or everything
     allow: tuple[str, ...] = ()  # host[:port] patterns that the relay lets through
-    secrets: tuple[str, ...] = ()  # variables of the controller that the agent is given, keys among them
+    secrets: Variables = ()  # variables of the controller that the agent is given, keys among them
     mcp: Mapping[str, McpServer] = field(factory=dict)  # MCP servers that the agent may use, by name
 
 

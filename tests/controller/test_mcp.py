@@ -151,7 +151,7 @@ def test_a_server_is_a_host_that_the_relay_lets_through_and_a_secret_by_name() -
     ],
 )
 def test_what_is_no_server_or_hides_a_secret_is_rejected(url: str) -> None:
-    with pytest.raises(UsageError, match=r"limits\.mcp: s = .* is not a name and the URL"):
+    with pytest.raises(UsageError, match=r"limits\.mcp: s is not a name with the URL"):
         plan(mcp={"s": {"url": url}})
 
 
@@ -167,7 +167,7 @@ def test_odd_names_headers_and_networks_are_rejected() -> None:
     with pytest.raises(UsageError, match="is not a name"):
         plan(mcp={"a.b": {"url": good}})
     for header, variable in (("X Key", "A"), ("X-Key", "Bearer abc"), ("X-Key\n", "A")):
-        with pytest.raises(UsageError, match="is not a header and a variable"):
+        with pytest.raises(UsageError, match=r"expected a header|the name of an environment variable"):
             plan(mcp={"s": {"url": good, "headers": {header: variable}}})
     with pytest.raises(UsageError, match="cannot be reached without a network"):
         plan(mcp={"s": {"url": good}}, network="none")

@@ -191,7 +191,7 @@ def test_flags_arguments_and_a_file_spell_the_same_plan(tmp_path):
         ({"gateway": {"retries": -1}}, "gateway.retries cannot be less than 0"),
         ({"limits": {"secrets": ["PATH"]}}, "PATH cannot be passed"),
         ({"limits": {"secrets": ["MLECORE_HOME"]}}, "MLECORE_HOME cannot be passed"),
-        ({"model": {"endpoint": "localhost:8000"}}, "'localhost:8000' is not an endpoint"),
+        ({"model": {"endpoint": "localhost:8000"}}, "the endpoint of agent"),
     ],
 )
 def test_what_a_gateway_cannot_be_given(given, words):

@@ -5,15 +5,17 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mlecore.data.http import PATIENCE, REACH, TIMEOUT, Transient, Unreachable, patience
+from mlecore.data.http import PATIENCE, REACH, TIMEOUT, Transient, Unreachable, cause, patience
 from mlecore.data.kaggle.errors import HOW_TO_LOG_IN, KaggleUnreachable, NoLogin, translated
 from mlecore.errors import MlecoreError
+from mlecore.redaction import remember
 
 if TYPE_CHECKING:
     from mlecore.facts import Facts
@@ -59,36 +61,62 @@ def username() -> str | None:
 
 
 def _log_in() -> Any:
+    from kagglesdk.kaggle_env import get_access_token_from_env
+
     api = _api_class()()
     said = io.StringIO()
     try:
+        token, source = get_access_token_from_env()
+        _require_one_word(token, f"the token of {source}")
         with contextlib.redirect_stdout(said):  # it prints a page of help when there are no credentials
             call_patiently(api.authenticate, "logging in")
+        _require_one_word(api.config_values.get(api.CONFIG_NAME_KEY), "the key of kaggle.json or KAGGLE_KEY")
+    except MlecoreError:
+        raise
     except SystemExit:
-        raise NoLogin(
-            "there is no valid Kaggle login here" + (_bad_token() or _torn_file(api)), fix=HOW_TO_LOG_IN
-        ) from None
+        unknown = f": Kaggle does not know the token of {source}" if token else ""
+        raise NoLogin("there is no valid Kaggle login here" + (unknown or _torn_file(api)), fix=HOW_TO_LOG_IN) from None
+    except Exception as error:  # its text may have the token
+        raise NoLogin(f"the Kaggle login cannot be used ({cause(error)})", fix=HOW_TO_LOG_IN) from None
     return api
 
 
+def _require_one_word(secret: object, what: str) -> None:
+    """Raises NoLogin for what cannot be sent: a file of two lines, with a name, in quotes."""
+    if secret is None:
+        return
+    text = str(secret)
+    remember(text)
+    bare = text.strip()
+    if bare.startswith("{"):
+        why = "is JSON, which belongs into kaggle.json"
+    elif (lines := len(bare.splitlines())) > 1:
+        why = f"has {lines} lines, and only one can be the token"
+    elif bare[:1] in ("'", '"'):
+        why = "is in quotes"
+    elif re.match(r"(export\s+)?\w+=", bare):
+        why = "has a name before it, as in a shell"
+    elif not re.fullmatch(r"[!-~]+", text):
+        why = "has spaces, a line end or characters beyond ASCII (such as a byte order mark)"
+    else:
+        return
+    raise NoLogin(f"{what} {why}", fix=f"Save nothing but the token, in one line. {HOW_TO_LOG_IN}")
+
+
 def _torn_file(api: Any) -> str:
-    """What is wrong with kaggle.json: the kaggle package passes over one that it cannot read."""
+    """What is wrong with the files: the kaggle package passes over one that it cannot read."""
     path = Path(api.config)
+    for elsewhere in (path.with_name("access_token"), path.with_name("access_token.txt")):
+        if elsewhere.exists() and elsewhere.parent != Path.home() / ".kaggle":
+            return f": {elsewhere} is not read, as a token is looked for in ~/.kaggle whatever KAGGLE_CONFIG_DIR names"
     try:
         values = json.loads(path.read_bytes())
     except FileNotFoundError:
         return ""
-    except (OSError, ValueError) as error:
-        return f": {path} cannot be read as JSON, it is torn or was edited ({error})"
+    except (OSError, ValueError):
+        return f": {path} cannot be read as JSON, it is torn or was edited"
     names = [name for name in ("username", "key") if not (isinstance(values, dict) and values.get(name))]
     return f": {path} lacks {' and '.join(names)}" if names else ""
-
-
-def _bad_token() -> str:
-    from kagglesdk.kaggle_env import get_access_token_from_env
-
-    token, source = get_access_token_from_env()
-    return f": Kaggle does not know the token of {source}" if token else ""
 
 
 def _api_class() -> Any:
@@ -109,7 +137,7 @@ def _api_class() -> Any:
     except ImportError as error:
         raise MlecoreError(f"the kaggle package does not work: {error}", fix="Reinstall it: kaggle>=2.1") from None
     except OSError as error:  # it makes its configuration folder
-        raise NoLogin(f"the kaggle package cannot be imported: {error}", fix="Set KAGGLE_CONFIG_DIR") from None
+        raise NoLogin(f"the kaggle package cannot be imported ({cause(error)})", fix="Set KAGGLE_CONFIG_DIR") from None
     finally:
         KaggleHttpClient.call = network_call
 
@@ -172,7 +200,7 @@ def call_patiently(function: Callable[[], T], what: str, facts: Facts | None = N
     except Transient as error:
         raise KaggleUnreachable(f"{what}: {error} ({PATIENCE} times in a row)", fix="Try again later") from None
     except requests.exceptions.RequestException as error:
-        raise KaggleUnreachable(f"{what}: {error}") from None
+        raise KaggleUnreachable(f"{what}: {cause(error)}") from None
 
 
 def call(function: Callable[[], T], what: str, facts: Facts | None = None) -> T:
@@ -185,7 +213,7 @@ def call(function: Callable[[], T], what: str, facts: Facts | None = None) -> T:
         raise translated(error, facts, what) from None
     except (requests.exceptions.ConnectionError, requests.exceptions.Timeout) as error:
         kind = Unreachable if _never_connected(error) else Transient
-        raise kind(f"Kaggle cannot be reached ({_root(error)})") from None
+        raise kind(f"Kaggle cannot be reached ({cause(error)})") from None
 
 
 def _never_connected(error: Exception) -> bool:
@@ -195,13 +223,6 @@ def _never_connected(error: Exception) -> bool:
 
     reason = getattr(error.args[0], "reason", None) if error.args else None
     return isinstance(error, (ConnectTimeout, ProxyError)) or isinstance(reason, NewConnectionError)
-
-
-def _root(error: BaseException) -> str:
-    """The innermost reason; the outer ones repeat the URL."""
-    while error.args and isinstance(error.args[0], BaseException):
-        error = error.args[0]
-    return str(getattr(error, "reason", None) or error)
 
 
 def entered() -> set[str]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from mlecore.data.http import Stale, Transient, retry_after
 from mlecore.errors import DataError, MlecoreError, UsageError
+from mlecore.redaction import redacted
 
 if TYPE_CHECKING:
     from requests import HTTPError
@@ -76,4 +77,4 @@ def _said(error: HTTPError) -> str:
         text = str(error.response.json()["message"])
     except (AttributeError, ValueError, KeyError, TypeError):
         text = str(error).partition(" for url:")[0]
-    return " ".join(text.split())[:300]
+    return redacted(" ".join(text.split()))[:300]

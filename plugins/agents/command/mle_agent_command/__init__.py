@@ -120,7 +120,7 @@ def secrets(text: str) -> tuple[str, ...]:
     for name in names:
         if name not in SECRETS:
             raise UsageError(
-                f"agent command: {name!r} is not among the secrets that it may pass on",
+                "agent command: the option secrets names a variable that it may not pass on",
                 fix=f"Put the key into one of {', '.join(SECRETS)}.",
             )
     return names

@@ -53,6 +53,8 @@ def _tables(given: str) -> tuple[HostSettings, ...]:
 
 def _check(host: HostSettings) -> None:
     address = host.address
+    if ":" in address.rpartition("@")[0]:  # which is a password, and plans are written to disk
+        raise UsageError("a host is given with a password", fix="Write [user@]host[:port], and log in with a key.")
     if address.startswith("-") or any(char.isspace() or not char.isprintable() for char in address):
         raise UsageError(f"{address!r} cannot be a host", fix="Write [user@]host[:port].")
     if host.slots is not None and host.slots < 1:

@@ -97,7 +97,7 @@ def command(
 
     name = key or usual_key(endpoint)
     if key and not os.environ.get(key):
-        raise UsageError(f"the variable {key} is not set", fix=f"export {key}=...")
+        raise UsageError("--key names a variable that is not set", fix="export NAME=... and give --key NAME.")
     wanted = [*competition, *(found.id for each in split for found in of_split(each))]
     if cutoff and not (kaggle or ended):
         raise UsageError("--cutoff needs the days when competitions ended", fix="Add --ended FILE or --kaggle.")
