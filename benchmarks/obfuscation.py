@@ -44,7 +44,7 @@ def judge(found: Competition, dirs: DataDirs, size: float, folder: Path) -> bool
     try:
         prepared = dirs.find(found.id, "v1", True) or prepare(found, dirs, Synthetic(size=size)).prepared
         begun = time.perf_counter()
-        names = rename_tables(found.facts, prepared.public, folder / found.id, seed=1)
+        names = rename_tables(found.facts, prepared.public, folder / found.id, seed=b"1")
         seconds = time.perf_counter() - begun
     except UsageError as error:
         print(f"{found.id}: no: {error.message.partition(': ')[2]}", flush=True)

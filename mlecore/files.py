@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from mlecore.regular import open_regular
+from mlecore.errors import DataError
+from mlecore.regular import open_regular, read_regular
 
 Fault = Callable[[str, Path], None]
 
@@ -23,6 +24,7 @@ _NO_FOLLOW: int = getattr(os, "O_NOFOLLOW", 0)
 _SYNC = os.O_RDWR if sys.platform == "win32" else os.O_RDONLY  # Windows only writes out what it may write to
 WRITABLE = 0 if sys.platform == "win32" else 0o222
 """Permissions that raw files lose, so that nothing changes them. Windows neither replaces nor removes such files."""
+_SECRET_BYTES = 32
 _MANY = 500  # files; for more, one sync of everything is cheaper than one per file
 
 
@@ -134,6 +136,39 @@ def publish(path: Path, content: bytes) -> bool:
     _before("sync", path.parent)
     sync_folder(path.parent)
     return published
+
+
+def random_secret(path: Path) -> bytes:
+    """The 32 random bytes of a file that only this user can read, created on first use: the first of several wins.
+
+    Raises OSError, and DataError if something else than such a file has its name.
+    """
+    import secrets
+
+    if not path.exists():
+        _before("write", path)
+        make_folder(path.parent)
+        new = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+        try:
+            with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
+                out.write(secrets.token_bytes(_SECRET_BYTES))
+                out.flush()
+                os.fsync(out.fileno())
+            os.link(new, path)
+        except FileExistsError:
+            pass
+        except OSError as error:
+            if not _no_links(error):
+                raise
+            if not path.exists():
+                new.rename(path)
+        finally:
+            new.unlink(missing_ok=True)
+        sync_folder(path.parent)
+    content = read_regular(path, _SECRET_BYTES)
+    if len(content) != _SECRET_BYTES:
+        raise DataError("it is damaged")
+    return content
 
 
 def _no_links(error: OSError) -> bool:

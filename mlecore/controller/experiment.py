@@ -286,12 +286,13 @@ def read_inputs(id: str, plan: Plan, data: Sequence[str | Path], say: Say) -> In
         say(f"preparing {'synthetic data of ' if synthetic else ''}{id}")
         prepared = prepare(target, dirs, Synthetic() if synthetic else None).prepared
     shown = show(target.facts, prepared, dirs, plan.data.obfuscate)
+    sample = shown.sample
     return Inputs(
         facts=target.facts,
         use=plugin_use(target.plugin),
         data=prepared,
         reopen=partial(open_prepared, target, dirs, synthetic=synthetic),
         shown=shown,
-        sample_bytes=sample_bytes(target.facts, prepared.public),
+        sample_bytes=sample.stat().st_size if sample else sample_bytes(target.facts, prepared.public),
         form=shown.format.to_json(own_check=target.loaded.implements("check")),
     )

@@ -12,12 +12,12 @@ from mlecore.backends import GATEWAY_LOG, RELAY_LOG, Handle, Hardware, JobStatus
 from mlecore.controller import collect
 from mlecore.controller.ending import End, exit_code, infra_failures, judge_attempt, time_used
 from mlecore.controller.endpoint_failures import availability
-from mlecore.controller.experiment import Experiment
+from mlecore.controller.experiment import Experiment, Missing
 from mlecore.controller.extensions import Extensions
 from mlecore.controller.records import Records
 from mlecore.controller.shown import names_of
 from mlecore.data.sample import sample_place
-from mlecore.errors import BackendError
+from mlecore.errors import BackendError, MlecoreError
 from mlecore.runs import requests
 from mlecore.runs.journal import now
 from mlecore.runs.measured import difference, measure
@@ -79,12 +79,15 @@ class Finishing:
     def _restore_names(self, record: RunRecord) -> None:
         """What was submitted under other names gets the competition's: all that follows knows only these. Repeatable.
 
-        The file as the agent wrote it stays in the attempt's folder.
+        The file as the agent wrote it stays in the attempt's folder. Raises Missing if its names are.
         """
         if record.obfuscation != "full":
             return
         inputs = self._experiment.inputs_of(record.competition)
-        names = names_of(inputs.facts, inputs.data, self._experiment.data)
+        try:
+            names = names_of(inputs.facts, inputs.data, self._experiment.data, record.task)
+        except MlecoreError as error:
+            raise Missing(str(error)) from None
         sample, _ = sample_place(inputs.facts, inputs.data.public)
         for path in filter(None, (record.submission, *(path for _, path in snapshots(record)))):
             names.restore(path, sample)

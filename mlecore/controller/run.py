@@ -165,7 +165,7 @@ class RunLife:
         try:
             run.record = await self._step(run, "finish", partial(finish, status))
         except GivenUp as failure:
-            if status.phase == "gone":
+            if status.phase == "gone" or isinstance(failure.error, Missing):
                 raise
             words = f"what it left cannot be fetched: {failure}"  # perhaps by its agent's doing
             lost = JobStatus(phase="gone", reason=words, in_doubt=not status.infra_failure)

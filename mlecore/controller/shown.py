@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -38,6 +39,7 @@ class Shown:
     competition: str
     title: str
     description: str
+    description_digest: str  # SHA-256, before anything in it was renamed
     dataset: Dataset
     format: Format  # of a submission, in the names that they see
     lay_out: Callable[[], None]
@@ -48,10 +50,6 @@ class Shown:
         self.lay_out()
         if self.competition != facts.id:
             claim(self.dataset.public.parent, facts.id, group)
-
-    @property
-    def description_digest(self) -> str:
-        return hashlib.sha256(self.description.encode()).hexdigest()
 
 
 def show(facts: Facts, data: Prepared, dirs: DataDirs, obfuscation: Obfuscation) -> Shown:
@@ -67,10 +65,12 @@ def show(facts: Facts, data: Prepared, dirs: DataDirs, obfuscation: Obfuscation)
 
 def as_it_is(facts: Facts, data: Prepared) -> Shown:
     """Everything."""
+    description = read_description(data.public, facts)
     return Shown(
         competition=facts.id,
         title=facts.title,
-        description=read_description(data.public, facts),
+        description=description,
+        description_digest=hashlib.sha256(description.encode()).hexdigest(),
         dataset=Dataset(competition=data.competition, edition=data.edition, public=data.public, digest=data.digest),
         format=facts.submission,
         lay_out=lambda: None,
@@ -81,58 +81,76 @@ def obfuscated(facts: Facts, data: Prepared, dirs: DataDirs) -> Shown:
     """The task only. Raises UsageError if the competition has no obfuscated description.
 
     The public files are linked into a folder whose path does not name the competition: a sandbox shows the paths of its
-    mounts (/proc/self/mountinfo). The folder's name follows from its content, so that groups share it.
+    mounts (/proc/self/mountinfo).
     """
     description = facts.obfuscated_description
-    digest = hashlib.sha256(f"{data.digest}\0{description}".encode()).hexdigest()
-    name = f"task-{digest[:12]}"
-    public = dirs.first / OBFUSCATED / name / "public"
+    root, _ = _task("description", data, description, dirs)
 
     def lay_out() -> None:
-        if not public.is_dir():
-            _link_public(data.public, public, description)
+        if not (root / "public").is_dir():
+            _link_public(data.public, root / "public", description)
 
-    return Shown(
-        competition=name,
-        title=_TITLE,
-        description=description,
-        dataset=Dataset(competition=name, edition=data.edition, public=public, digest=digest),
-        format=facts.submission,
-        lay_out=lay_out,
-    )
+    return _shown(root, facts, data, description, lay_out)
 
 
 def renamed(facts: Facts, data: Prepared, dirs: DataDirs) -> Shown:
     """The task in other names. Raises UsageError if the competition has more than tables, or no such description."""
     root, names = _renamed(facts, data, dirs)
     description = (root / "public" / "description.md").read_text(encoding="utf-8")
+    shown = _shown(root, facts, data, description, lambda: None)
+    return evolve(shown, format=names.format(facts.submission), sample=root / _SAMPLE)
+
+
+def _shown(root: Path, facts: Facts, data: Prepared, description: str, lay_out: Callable[[], None]) -> Shown:
     digest = hashlib.sha256(f"{root.name}\0{description}".encode()).hexdigest()
+    dataset = Dataset(competition=root.name, edition=data.edition, public=root / "public", digest=digest)
     return Shown(
         competition=root.name,
         title=_TITLE,
         description=description,
-        dataset=Dataset(competition=root.name, edition=data.edition, public=root / "public", digest=digest),
-        format=names.format(facts.submission),
-        lay_out=lambda: None,
-        sample=root / _SAMPLE,
+        description_digest=hashlib.sha256(facts.obfuscated_description.encode()).hexdigest(),
+        dataset=dataset,
+        format=facts.submission,
+        lay_out=lay_out,
     )
 
 
-def names_of(facts: Facts, data: Prepared, dirs: DataDirs) -> Names:
-    """What ``renamed`` renamed."""
-    return _renamed(facts, data, dirs)[1]
+def _task(hidden: str, data: Prepared, description: str, dirs: DataDirs) -> tuple[Path, bytes]:
+    """The folder of what agents see of such data, which need not exist yet, and the secret seed of its names.
+
+    The seed is random, and the name of the folder follows from it: agents see the name, have the data and mlecore's
+    code, and must not learn the seed from them. It outlives the folder, so that all runs on the same data see the same
+    names. Raises DataError.
+    """
+    digest = hashlib.sha256(f"{hidden}\0{data.digest}\0{description}".encode()).hexdigest()
+    path = dirs.first / OBFUSCATED / f"{digest[:32]}.seed"
+    try:
+        seed = files.random_secret(path)
+    except (OSError, DataError) as error:
+        raise DataError(
+            f"the secret seed of obfuscated data cannot be kept in {path}: {error}",
+            fix="Name a data directory that you can write to: --data DIR. If the seed is damaged, remove it.",
+        ) from None
+    return path.with_name(f"task-{hmac.digest(seed, b'task', 'sha256').hex()[:12]}"), seed
+
+
+def names_of(facts: Facts, data: Prepared, dirs: DataDirs, task: str | None) -> Names:
+    """What ``renamed`` renamed for an agent that was shown this task. Raises DataError if that is lost."""
+    root, names = _renamed(facts, data, dirs)
+    if root.name != task:
+        raise DataError(
+            f"the names that the agent was given ({task}) are lost: those in {root.parent} are others ({root.name})",
+            fix=f"Restore the seed that was in {root.parent} then, and resume.",
+        )
+    return names
 
 
 def _renamed(facts: Facts, data: Prepared, dirs: DataDirs) -> tuple[Path, Names]:
-    """The folder with renamed tables in ``public``, created if it is missing, and the names.
-
-    The seed follows from the digest of the data, so that all runs on the same data see the same names.
-    """
+    """The folder with renamed tables in ``public``, created if it is missing, and the names."""
     require_tables(facts, data.public)
-    digest = hashlib.sha256(f"full\0{data.digest}\0{facts.obfuscated_description}".encode()).hexdigest()
-    root = dirs.first / OBFUSCATED / f"task-{digest[:12]}"
+    root, seed = _task("full", data, facts.obfuscated_description, dirs)
     if not root.is_dir():
-        _rename_public(facts, data.public, root)
+        _rename_public(facts, data.public, root, seed)
     return root, Names.read(root / _NAMES)
 
 
@@ -147,8 +165,7 @@ def _link_public(source: Path, public: Path, description: str) -> None:
         text.write_text(description, encoding="utf-8")
 
 
-def _rename_public(facts: Facts, source: Path, root: Path) -> None:
-    seed = int(hashlib.sha256(root.name.encode()).hexdigest()[:16], 16)
+def _rename_public(facts: Facts, source: Path, root: Path, seed: bytes) -> None:
     with _fresh(root) as fresh:
         names = rename_tables(facts, source, fresh / "public", seed)
         names.write(fresh / _NAMES)

@@ -98,6 +98,7 @@ class Starting:
             data_kind=inputs.data.kind(inputs.facts),
             data_digest=inputs.data.digest,
             answers_digest=inputs.data.private_digest,
+            task=None if record.obfuscation == "none" else inputs.shown.competition,
             description_digest=inputs.shown.description_digest,
         )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -22,13 +21,8 @@ class Delimited:
 
     def __init__(self, path: Path) -> None:
         """Raises DataError."""
-        import polars as pl
-
         self._delimiter = read_header(path)[1]
-        try:
-            self._frame = pl.read_csv(path, separator=self._delimiter, infer_schema=False).fill_null("")
-        except (pl.exceptions.PolarsError, OSError) as error:
-            raise DataError(f"{path} cannot be read as a table: {error}") from None
+        self._frame = _read(path, self._delimiter).fill_null("")
 
     @property
     def names(self) -> list[str]:
@@ -50,17 +44,32 @@ class Delimited:
     def write(
         self, path: Path, columns: Mapping[str, str], values: Mapping[str, Mapping[str, str]], order: Any
     ) -> None:
-        """In other names; ``order``: the rows by their numbers, None: as they are."""
+        """In other names, and the columns in their order; ``order``: the rows by their numbers, None: as they are."""
         import polars as pl
 
         changed = [
             pl.col(name).replace(list(new), list(new.values())) for name in self.names if (new := values.get(name))
         ]
         renamed = self._frame.with_columns(changed).rename({name: columns[name] for name in self.names})
-        shuffled = renamed if order is None else renamed[order]
+        sorted_ = renamed.select(sorted(renamed.columns))
+        shuffled = sorted_ if order is None else sorted_[order]
         # a bare carriage return would end a row for some readers
         returns = any(shuffled[name].str.contains("\r", literal=True).any() for name in shuffled.columns)
         shuffled.write_csv(path, separator=self._delimiter, quote_style="always" if returns else "necessary")
+
+
+def read_names(path: Path) -> list[str]:
+    """The columns, as ``Delimited.names`` has them. Raises DataError."""
+    return _read(path, read_header(path)[1], rows=0).columns
+
+
+def _read(path: Path, delimiter: Delimiter, rows: int | None = None) -> pl.DataFrame:
+    import polars as pl
+
+    try:
+        return pl.read_csv(path, separator=delimiter, infer_schema=False, n_rows=rows)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise DataError(f"{path} cannot be read as a table: {error}") from None
 
 
 def read_header(path: Path) -> tuple[list[str], Delimiter]:
@@ -72,12 +81,3 @@ def read_header(path: Path) -> tuple[list[str], Delimiter]:
         raise DataError(f"{path} cannot be read as a table: {error}") from None
     delimiter: Any = max(_DELIMITERS, key=line.count)
     return next(csv.reader([line], delimiter=delimiter), []), delimiter
-
-
-def rename_header(source: Path, target: Path, columns: Mapping[str, str]) -> None:
-    """Copy a table with other names in its header, and nothing else changed. Raises DataError."""
-    names, delimiter = read_header(source)
-    with source.open("rb") as reader, target.open("xb") as writer:
-        end = b"\r\n" if reader.readline().endswith(b"\r\n") else b"\n"
-        writer.write(delimiter.join(columns.get(name, name) for name in names).encode() + end)
-        shutil.copyfileobj(reader, writer, 1 << 20)

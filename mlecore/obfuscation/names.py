@@ -6,7 +6,8 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from operator import itemgetter
 from pathlib import Path
 
 from attrs import evolve, field, frozen
@@ -22,7 +23,8 @@ _CODE = re.compile(r"```\n(?P<block>.*?)```|`(?P<span>[^`\n]+)`", re.DOTALL)
 _NOTE = """
 ## Names
 
-Files, columns, categories and ids have other names than when this task was first set, and rows are in random order.
+Files, columns, categories and ids have other names than when this task was first set; rows and columns are in random
+order.
 What is said above about the form of an id does not hold: ids tell nothing, but some are still composed of two.
 """
 _ELLIPSIS = re.compile(r"(?:\w*\.\.\.)+\w*|(?<!\w)_\w+|\w+_(?!\w)")  # several: margin..., _at_request, ..._id
@@ -39,16 +41,21 @@ class Names:
     labels: Mapping[str, Mapping[str, str]] = field(factory=dict)  # column (its old name) -> category -> new name
     ids: Mapping[str, str] = field(factory=dict)
     id: str = ""  # the column of the ids, by its old name
+    sample: tuple[str, ...] = ()  # old names of the sample's columns, in their order
+    rows: tuple[int, ...] = ()  # which row of the sample each row was, if rows are paired by their place
 
     def format(self, old: Format) -> Format:
         """The form of a submission, in new names."""
         columns = {
             self.columns.get(name, name): evolve(
-                column, choices=tuple(self.labels.get(name, {}).get(choice, choice) for choice in column.choices)
+                column,
+                choices=tuple(sorted(self.labels.get(name, {}).get(choice, choice) for choice in column.choices)),
             )
             for name, column in old.columns.items()
         }
-        return evolve(old, columns=columns, id=self.columns.get(old.id, old.id) if old.id else None)
+        return evolve(
+            old, columns=dict(sorted(columns.items())), id=self.columns.get(old.id, old.id) if old.id else None
+        )
 
     def description(self, old: str, sample: Path) -> str:
         """A description whose code says the new names; a block with rows of a submission shows those of the sample."""
@@ -79,6 +86,7 @@ class Names:
     def restore(self, submission: Path, sample: Path | None = None) -> None:
         """Give a submission in new names the old ones, in place; every other cell keeps its text.
 
+        Columns, and rows that are paired by their place, return to theirs if they are as many as in the sample.
         What is no table that is safe to read stays as it is, for grading to reject: so does a name that is unknown.
         Doing it again changes nothing.
         """
@@ -101,21 +109,36 @@ class Names:
         try:
             with submission.open(encoding="utf-8-sig", newline="") as file:
                 reader = csv.reader(file, strict=True)
-                header = [columns.get(name, name) for name in next(reader, ())]
+                written = next(reader, [])
+                header = [columns.get(name, name) for name in written]
                 back = [self._back(name) for name in header]
-                yield header
-                for row in reader:
-                    cells = zip(row, back, strict=False)
-                    yield [old.get(cell, cell) for cell, old in cells] + row[len(back) :]
+                rows = (
+                    [old.get(cell, cell) for cell, old in zip(row, back, strict=False)] + row[len(back) :]
+                    for row in reader
+                )
+                yield from (header, *rows) if header == written else self._placed(header, rows)
         finally:
             csv.field_size_limit(before)
+
+    def _placed(self, header: list[str], rows: Iterable[list[str]]) -> list[list[str]]:
+        """Columns and rows in the order of the real sample; short rows are filled up for that."""
+        placed, width = [row for row in rows if row], len(header)
+        if self.rows and len(placed) == len(self.rows):
+            placed = [row for _, row in sorted(zip(self.rows, placed, strict=True), key=itemgetter(0))]
+        if sorted(header) == sorted(self.sample) and header != list(self.sample):
+            cells = [header.index(name) for name in self.sample]
+            padded = (row + [""] * (width - len(row)) for row in placed)
+            header, placed = list(self.sample), [[row[cell] for cell in cells] + row[width:] for row in padded]
+        return [header, *placed]
 
     def _back(self, column: str) -> Mapping[str, str]:
         forth = self.ids if column == self.id else self.labels.get(column, {})
         return {new: old for old, new in forth.items()}
 
     def write(self, path: Path) -> None:
-        files.replace(path, (json.dumps(plain(self), ensure_ascii=False) + "\n").encode())
+        """Into a new file that only this user can read."""
+        path.touch(0o600, exist_ok=False)
+        path.write_text(json.dumps(plain(self), ensure_ascii=False) + "\n", encoding="utf-8")
 
     @classmethod
     def read(cls, path: Path) -> Names:

@@ -1,7 +1,8 @@
-"""New names for columns, categories and ids, in an order that says nothing."""
+"""New names for columns, categories and ids, in an order that follows from a secret seed alone."""
 
 from __future__ import annotations
 
+import hmac
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
@@ -33,24 +34,33 @@ class Table(Protocol):
     ) -> None: ...
 
 
-def new_columns(old: Collection[str], random: Generator) -> dict[str, str]:
+def random_for(seed: bytes, *what: str) -> Generator:
+    """Random numbers for one purpose. Whoever knows all of them still knows neither the seed nor those for another."""
+    import numpy as np
+
+    purpose = "\0".join(what).encode(errors="backslashreplace")
+    return np.random.default_rng(int.from_bytes(hmac.digest(seed, purpose, "sha256")))
+
+
+def new_columns(old: Collection[str], seed: bytes) -> dict[str, str]:
     """Old -> new."""
     kept = list(dict.fromkeys(old))
-    return dict(zip(kept, fresh("c", len(kept), kept, random), strict=True))
+    return dict(zip(kept, fresh("c", len(kept), kept, random_for(seed, "columns")), strict=True))
 
 
 def new_labels(
-    tables: Sequence[Table], keys: Collection[str], columns: Mapping[str, str], random: Generator
+    tables: Sequence[Table], keys: Collection[str], columns: Mapping[str, str], seed: bytes
 ) -> dict[str, dict[str, str]]:
     """Column -> category -> new name; ``keys``: columns that hold ids."""
     found = {name: values for name in columns if name not in keys and (values := _categories(tables, name))}
     old = sorted({value for values in found.values() for value in values} - columns.keys())
-    new = {**columns, **dict(zip(old, fresh("v", len(old), [*old, *columns], random), strict=True))}
+    named = fresh("v", len(old), [*old, *columns], random_for(seed, "categories"))
+    new = {**columns, **dict(zip(old, named, strict=True))}
     return {name: {value: new[value] for value in values} for name, values in found.items()}
 
 
 def new_ids(
-    tables: Sequence[Table], sample: Table, id: str, stems: Collection[str], random: Generator
+    tables: Sequence[Table], sample: Table, id: str, stems: Collection[str], seed: bytes
 ) -> dict[str, dict[str, str]]:
     """Column -> id -> new one: of the submission's ids, of what these are composed of, and of what names files.
 
@@ -61,7 +71,7 @@ def new_ids(
     known = set(_unique(others, id).to_list())
     base = None if known.issuperset(ids) or known & set(ids) else _base(others, ids)
     wanted = dict.fromkeys([base or id, *filter(None, [_named_by(tables, stems, id)])])
-    found = {name: _renamed_ids(_unique(tables, name).to_list(), random) for name in wanted}
+    found = {name: _renamed_ids(_unique(tables, name).to_list(), random_for(seed, "ids", name)) for name in wanted}
     if base is not None:
         parts = {old: old.rpartition(_JOINT) for old in ids}
         composed = {old: f"{found[base][first]}{_JOINT}{rest}" for old, (first, _, rest) in parts.items()}

@@ -13,10 +13,8 @@ from mlecore.errors import DataError
 if TYPE_CHECKING:
     import polars as pl
 
-_STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
-_NAMED = re.compile(  # a name with the scalar after it, or a string that is no name
-    rf"(?P<name>{_STRING})(?:(?P<colon>\s*:\s*)(?P<value>(?:{_STRING}|-?[0-9][0-9.eE+-]*)(?=\s*[,}}]))?)?", re.DOTALL
-)
+_DECODER = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str)
+_BETWEEN = re.compile(r"[\s,:]*")
 _LONGEST = 200  # characters of an id or a category; longer ones are texts
 _MOST_NAMES = 10_000
 
@@ -34,7 +32,7 @@ class Records:
             self._listed = _list(path)
             self._offsets = [] if self._listed is not None else _offsets(path)
             for row, record in enumerate(self._records(range(self.height))):
-                self._gather(row, json.loads(record, parse_float=str, parse_int=str, parse_constant=str))
+                self._gather(row, _DECODER.decode(record))
         except (OSError, ValueError, RecursionError) as error:
             raise DataError(f"{path} cannot be read as JSON records: {error}") from None
         for cells in self._fields.values():
@@ -62,24 +60,29 @@ class Records:
     def write(
         self, path: Path, columns: Mapping[str, str], values: Mapping[str, Mapping[str, str]], order: Any
     ) -> None:
-        """In other names; ``order``: the records by their numbers, None: as they are."""
+        """In other names, and fields in their order; ``order``: the records by their numbers, None: as they are."""
 
-        def renamed(found: re.Match[str]) -> str:
-            if found["colon"] is None:
-                return found[0]
-            name = json.loads(found["name"])
-            value = found["value"] or ""
-            if value and (known := values.get(name)):
-                plain = json.loads(value) if value.startswith('"') else value
-                value = json.dumps(known[plain]) if plain in known else value
-            return f"{json.dumps(columns.get(name, name))}{found['colon']}{value}"
+        def renamed(value: str, name: str = "") -> str:
+            if value.startswith("{"):
+                parts = list(_parts(value))
+                old = [json.loads(part) for part in parts[::2]]
+                fields = [(columns[name], renamed(inner, name)) for name, inner in zip(old, parts[1::2], strict=True)]
+                return "{" + ", ".join(f"{json.dumps(name)}: {inner}" for name, inner in sorted(fields)) + "}"
+            if value.startswith("["):
+                return "[" + ", ".join(map(renamed, _parts(value))) + "]" if "{" in value else value
+            known = values.get(name, {})
+            plain = json.loads(value) if value.startswith('"') else value
+            return json.dumps(known[plain]) if plain in known else value
 
         rows = range(self.height) if order is None else order
         start, between, end = ("", "\n", "\n") if self._listed is None else ("[\n", ",\n", "\n]\n")
         with path.open("x", encoding="utf-8", newline="") as file:
             file.write(start)
             for number, record in enumerate(self._records(rows)):
-                file.write((between if number else "") + _NAMED.sub(renamed, record))
+                try:
+                    file.write((between if number else "") + renamed(record))
+                except RecursionError:
+                    raise DataError(f"{self._path}: record {rows[number] + 1} is nested too deeply") from None
             file.write(end)
 
     def _records(self, rows: Any) -> Iterator[str]:
@@ -121,13 +124,16 @@ def _list(path: Path) -> list[str] | None:
         if not file.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
             return None
     text = path.read_text(encoding="utf-8-sig")
-    decoder, blank = json.JSONDecoder(), re.compile(r"[\s,]*")
-    found, at = [], blank.match(text, text.index("[") + 1).end()  # type: ignore[union-attr]  # it always matches
-    while text[at : at + 1] not in ("]", ""):
-        end = decoder.raw_decode(text, at)[1]
-        found.append(text[at:end])
-        at = blank.match(text, end).end()  # type: ignore[union-attr]
-    return found
+    return list(_parts(text, text.index("[")))
+
+
+def _parts(text: str, start: int = 0) -> Iterator[str]:
+    """The elements of a list, or names and values of an object in turn, as written. Raises ValueError."""
+    at = _BETWEEN.match(text, start + 1).end()  # type: ignore[union-attr]  # it always matches
+    while text[at : at + 1] not in ("]", "}", ""):
+        end = _DECODER.raw_decode(text, at)[1]
+        yield text[at:end]
+        at = _BETWEEN.match(text, end).end()  # type: ignore[union-attr]
 
 
 def _offsets(path: Path) -> list[int]:

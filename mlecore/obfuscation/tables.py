@@ -1,19 +1,18 @@
-"""Public tables under other names: files, columns, categories and ids renamed by a seed, rows in another order."""
+"""Public tables under other names and in another order, both by a secret seed."""
 
 from __future__ import annotations
 
 import shutil
-import zlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from gzip import GzipFile
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import Any
 
 from mlecore.errors import DataError
 from mlecore.facts import Facts
 from mlecore.obfuscation import naming
-from mlecore.obfuscation.delimited import Delimited, read_header, rename_header
+from mlecore.obfuscation.delimited import Delimited, read_header, read_names
 from mlecore.obfuscation.layout import (
     DELIMITED,
     RECORDS,
@@ -28,68 +27,84 @@ from mlecore.obfuscation.records import Records
 from mlecore.prepare.zips import ZipWriter
 from mlecore.scratch import scratch
 
-if TYPE_CHECKING:
-    from numpy.random import Generator
-
 _MOST_FILES = 1000  # names of files and folders that no id explains
 _BLOCK = 1 << 20
 
 
-def rename_tables(facts: Facts, public: Path, into: Path, seed: int) -> Names:
+def rename_tables(facts: Facts, public: Path, into: Path, seed: bytes) -> Names:
     """Write the data of ``public`` into the folder ``into`` under new names; returns these.
 
     A text column is a column of categories if its values repeat (ten times in the mean, at most 1,000 of them) and none
     is a number. Equal categories get equal names in all columns, and that of the column if one has their name. Numbers,
-    dates and texts keep their characters. Rows are shuffled, but in tables as long as the sample if a row is known by
-    its place; tables in folders, each of one id, keep rows and categories, and texts their lines. What lies in an
-    archive is put into one of the same kind. Raises UsageError, see ``require_tables``, and DataError for what is no
-    table.
+    dates and texts keep their characters. Rows are shuffled, those of tables as long as the sample alike if a row is
+    known by its place; columns are in the order of their new names. Tables in folders, each of one id, keep rows and
+    categories, and texts their lines. What lies in an archive is put into one of the same kind. Files are written in
+    the order of their new names, so that neither times nor numbers tell the old one. Raises UsageError, see
+    ``require_tables``, and DataError for what is no table.
     """
-    import numpy as np
-
     require_tables(facts, public)
-    random = np.random.default_rng(seed)
     with scratch() as unpacked:
         found = list(sources(public, unpacked))
         id = str(facts.submission.id)
         tables = {source: table for source in found if (table := _read(source, id)) is not None}
         sample = tables[_sample(facts, found)]
         parts = [source for source in found if source.in_folder]
-        headers = [name for part in parts if part.path.suffix in DELIMITED for name in read_header(part.path)[0]]
-        columns = naming.new_columns([*(n for table in tables.values() for n in table.names), *headers], random)
+        headers = [name for part in parts if part.path.suffix in DELIMITED for name in read_names(part.path)]
+        columns = naming.new_columns([*(n for table in tables.values() for n in table.names), *headers], seed)
         stems = {component.split(".")[0] for part in parts for component in part.place.parts}
-        ids = naming.new_ids(list(tables.values()), sample, id, stems, random)
-        labels = naming.new_labels(list(tables.values()), ids, columns, random)
+        ids = naming.new_ids(list(tables.values()), sample, id, stems, seed)
+        labels = naming.new_labels(list(tables.values()), ids, columns, seed)
         sample_ids = sample.cells(id)
         assert sample_ids is not None
+        by_place = facts.submission.order == "sample"
+        places = _places(sample_ids, by_place, seed)
         names = Names(
-            files=_file_names(facts, found, tables, ids, random),
+            files=_file_names(facts, found, tables, ids, seed),
             columns=columns,
             labels=labels,
             ids={old: ids[id][old] for old in sample_ids} if ids.get(id) else {},
             id=id,
+            sample=tuple(sample.names),
+            rows=tuple(places.tolist()) if by_place else (),
         )
-        by_place = facts.submission.order == "sample" or sample_ids.is_duplicated().any()
         values = {**labels, **ids}
+        new = {source: (into / _place(source, names, ids), names.files.get(source.name, "")) for source in found}
         packs: dict[PurePosixPath, list[tuple[str, Path]]] = defaultdict(list)
-        for number, source in enumerate(found):
-            place = into / _place(source, names, ids)
+        for number, source in enumerate(sorted(found, key=lambda source: new[source])):
+            place, member = new[source]
             target = place if source.member is None else unpacked / f"renamed-{number}"
             place.parent.mkdir(parents=True, exist_ok=True)
             if (table := tables.get(source)) is not None:
-                placed = by_place and table.height == sample.height
-                # a table that is in the data twice, packed and plain, is shuffled alike
-                own = np.random.default_rng([seed, zlib.crc32(source.name.encode())])
-                table.write(target, columns, values, None if placed else own.permutation(table.height))
+                order = places
+                if places is None or table.height != sample.height:
+                    # a table that is in the data twice, packed and plain, is shuffled alike
+                    order = naming.random_for(seed, "rows", source.name).permutation(table.height)
+                table.write(target, columns, values, order)
             elif source.in_folder and source.path.suffix in DELIMITED:
-                rename_header(source.path, target, columns)
+                Delimited(source.path).write(target, columns, {}, None)
             else:
                 shutil.copyfile(source.path, target)
             if source.member is not None:
-                packs[PurePosixPath(place.as_posix())].append((names.files[source.name], target))
+                packs[PurePosixPath(place.as_posix())].append((member, target))
         for archive, packed in packs.items():
             _pack(Path(archive), packed)
     return names
+
+
+def _places(ids: Any, by_place: bool, seed: bytes) -> Any:
+    """Which row of the sample each place gets, if rows are known by their place; equal ids then stay in their order.
+
+    None: they are known by their ids.
+    """
+    import numpy as np
+
+    if not by_place and not ids.is_duplicated().any():
+        return None
+    order = naming.random_for(seed, "places").permutation(len(ids))
+    if not by_place:
+        codes = np.unique(ids.to_numpy(), return_inverse=True)[1]
+        order[np.argsort(codes[order], kind="stable")] = np.argsort(codes, kind="stable")
+    return order
 
 
 def new_sample(facts: Facts, names: Names) -> str:
@@ -124,11 +139,12 @@ def _file_names(
     found: Sequence[Source],
     tables: Mapping[Source, object],
     ids: Mapping[str, Mapping[str, str]],
-    random: Generator,
+    seed: bytes,
 ) -> dict[str, str]:
     """Old name of a file, archive or folder -> new one, of those that are no ids."""
     known = {id for forth in ids.values() for id in forth}
     kinds: dict[str, str] = {}  # old name -> the new one, with a place for the number
+    held = Counter(source.place for source in found)
     for source in sorted(found, key=lambda source: source.name):
         for component in source.place.parts[:-1]:
             if component not in known:
@@ -136,17 +152,19 @@ def _file_names(
         if source.name.split(".")[0] not in known or not source.in_folder:
             kind = "table" if source in tables or source.path.suffix in DELIMITED else "text"
             kinds.setdefault(source.name, f"{kind}_{{}}{source.path.suffix}")
+        if held[source.place] > 1:
+            kinds.setdefault(source.place.name, f"archive_{{}}{source.place.suffix}")
     if len(kinds) > _MOST_FILES:
         raise impossible(facts, f"{len(kinds):,} of its files and folders have names that no column explains")
     names = {
         old: kind.format(number + 1)
-        for (old, kind), number in zip(kinds.items(), random.permutation(len(kinds)), strict=True)
+        for (old, kind), number in zip(
+            kinds.items(), naming.random_for(seed, "files").permutation(len(kinds)), strict=True
+        )
     }
     for source in found:
         if source.member is not None and source.place.name not in names:
-            alone = sum(other.place == source.place for other in found) == 1
-            stem = names[source.name] if alone else f"archive_{len(names) + 1}"
-            names[source.place.name] = stem + source.place.suffix
+            names[source.place.name] = names[source.name] + source.place.suffix
     return names
 
 

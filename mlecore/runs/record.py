@@ -205,6 +205,7 @@ class RunRecord(RunSummary):
 
     edition: str = "v1"  # of the competition
     obfuscation: Obfuscation = "none"  # what was hidden from the agent: which competition it works on
+    task: str | None = None  # its random name for the agent, if that was hidden: which obfuscated data the agent had
     backend: PluginUse  # with the options it was given
     model: str | None = None  # that the agent was to work with
     endpoint: str | None = None  # URL of the model
@@ -220,7 +221,7 @@ class RunRecord(RunSummary):
     recipe_digest: str | None = None  # SHA-256 of what the agent asks to have installed
     data_digest: str | None = None  # SHA-256 of the public data's manifest
     answers_digest: str | None = None  # SHA-256 of the manifest of the answers and what else grades it
-    description_digest: str | None = None  # SHA-256 of description.md as the agent read it
+    description_digest: str | None = None  # SHA-256 of the agent's description.md, before its names were replaced
     instructions_digest: str | None = None  # SHA-256 of instructions.txt
     launch_digest: str | None = None  # SHA-256 of the files that the agent's launch adds
     candidates: tuple[str, ...] = ()  # globs of the submission, best first

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import os
-import secrets
 from pathlib import Path
 
 from mlecore import files
 from mlecore.errors import DataError
-from mlecore.regular import read_regular
-
-_KEY_BYTES = 32
 
 
 def state_folder() -> Path:
@@ -36,23 +32,9 @@ def user_key() -> bytes:
     """This user's own key on this machine, created on first use. Raises DataError."""
     path = state_folder() / "key"
     try:
-        if not path.exists():
-            files.make_folder(path.parent)
-            fresh = path.with_name(f".key.{secrets.token_hex(4)}")
-            descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(secrets.token_bytes(_KEY_BYTES))
-            try:
-                if not path.exists():
-                    fresh.rename(path)
-            finally:
-                fresh.unlink(missing_ok=True)
-        content = read_regular(path, _KEY_BYTES)
+        return files.random_secret(path)
     except (OSError, DataError) as error:
         raise DataError(
             f"the key that marks your groups cannot be stored in {path}: {error}",
-            fix="Set MLECORE_STATE to a folder of yours.",
+            fix="Set MLECORE_STATE to a folder of yours. If the key is damaged, remove it; then mlecore runs adopt",
         ) from None
-    if len(content) != _KEY_BYTES:
-        raise DataError(f"{path} is damaged", fix="Remove it; then adopt your groups: mlecore runs adopt")
-    return content

@@ -14,7 +14,7 @@ from mlecore.controller import collect
 from mlecore.controller.claims import obfuscated as obfuscated_data
 from mlecore.controller.claims import unsettled
 from mlecore.controller.job import make_job, make_task
-from mlecore.controller.shown import Shown, names_of, obfuscated
+from mlecore.controller.shown import names_of, obfuscated, show
 from mlecore.errors import DataError, UsageError
 
 
@@ -84,13 +84,33 @@ def test_two_controllers_may_lay_it_out_at_once(hidden, data, tmp_path, monkeypa
     assert [path.name for path in shown.dataset.public.parent.iterdir()] == ["public"]
 
 
+def test_controllers_that_begin_at_once_agree_on_the_names(hidden, tmp_path):
+    experiment, _, inputs = hidden
+    dirs = evolve(experiment.data, dirs=(tmp_path / "fresh",))
+    with ThreadPoolExecutor(8) as pool:
+        shown = list(pool.map(lambda _: show(inputs.facts, inputs.data, dirs, "full").competition, range(16)))
+    assert len(set(shown)) == 1
+    made = sorted(path.name for path in (tmp_path / "fresh" / "obfuscated").iterdir())
+    assert len(made) == 2 and made[0].endswith(".seed") and made[1] == shown[0]
+
+
+def test_a_damaged_seed_is_named_and_kept(hidden, tmp_path):
+    experiment, _, inputs = hidden
+    dirs = evolve(experiment.data, dirs=(tmp_path / "fresh",))
+    obfuscated(inputs.facts, inputs.data, dirs)
+    (seed,) = (tmp_path / "fresh" / "obfuscated").glob("*.seed")
+    seed.write_bytes(b"half")
+    with pytest.raises(DataError, match=r"\.seed: it is damaged"):
+        obfuscated(inputs.facts, inputs.data, dirs)
+    assert seed.read_bytes() == b"half"
+
+
 def test_a_data_directory_that_cannot_be_written_to_is_named(hidden, tmp_path):
     experiment, _, inputs = hidden
     closed = tmp_path / "closed"
     closed.write_text("a file")
-    shown: Shown = obfuscated(inputs.facts, inputs.data, evolve(experiment.data, dirs=(closed,)))
-    with pytest.raises(DataError, match=r"cannot be written to .*closed"):
-        shown.lay_out()
+    with pytest.raises(DataError, match=r"secret seed .* cannot be kept in .*closed"):
+        obfuscated(inputs.facts, inputs.data, evolve(experiment.data, dirs=(closed,)))
 
 
 def test_another_description_or_other_data_get_another_folder(hidden, tmp_path):
@@ -143,10 +163,10 @@ def fully(lab):
 def test_in_full_an_agent_gets_other_names(fully, tmp_path):
     experiment = fully.experiment()
     inputs = experiment.inputs["coins"]
-    names = names_of(inputs.facts, inputs.data, experiment.data)
+    names = names_of(inputs.facts, inputs.data, experiment.data, inputs.shown.competition)
     job = make_job(experiment, experiment.agents["worker"], inputs, 0, "mle-u-1", "gu", tmp_path).job
-    header = f"{names.columns['id']},{names.columns['side']}\n"
-    assert job.tools["sample.csv"].read_text().startswith(header)
+    header = job.tools["sample.csv"].read_text().partition("\n")[0]
+    assert header.split(",") == sorted((names.columns["id"], names.columns["side"]))
     form = json.loads(job.tools["submission.json"])
     assert (form["id"], list(form["columns"])) == (names.columns["id"], [names.columns["side"]])
     assert sorted(path.name for path in job.dataset.public.iterdir()) == ["description.md", "table_1.csv"]
@@ -156,15 +176,15 @@ def test_in_full_an_agent_gets_other_names(fully, tmp_path):
 def test_names_that_were_removed_come_back_the_same(fully):
     experiment = fully.experiment()
     inputs = experiment.inputs["coins"]
-    before = names_of(inputs.facts, inputs.data, experiment.data)
+    before = names_of(inputs.facts, inputs.data, experiment.data, inputs.shown.competition)
     shutil.rmtree(inputs.shown.dataset.public.parent)
-    assert names_of(inputs.facts, inputs.data, experiment.data) == before
+    assert names_of(inputs.facts, inputs.data, experiment.data, inputs.shown.competition) == before
 
 
 def test_a_submission_in_other_names_is_kept_in_those_of_the_competition(fully, monkeypatch):
     experiment = fully.experiment()
     inputs = experiment.inputs["coins"]
-    names = names_of(inputs.facts, inputs.data, experiment.data)
+    names = names_of(inputs.facts, inputs.data, experiment.data, inputs.shown.competition)
     rows = "".join(f"{names.ids[str(n)]},{n % 2}\n" for n in range(10))
     written = f"{names.columns['id']},{names.columns['side']}\n{rows}"
     lay_out = collect.lay_out
@@ -179,6 +199,37 @@ def test_a_submission_in_other_names_is_kept_in_those_of_the_competition(fully, 
     assert record.submission.read_text() == "id,side\n" + "".join(f"{n},{n % 2}\n" for n in range(10))
     assert (collect.attempt_folder(record) / "result/submission/submission.csv").read_text() == written
     assert record.report.valid_submission and record.digests.submission
+
+
+def test_a_submission_whose_names_are_lost_waits_until_they_are_back(fully, monkeypatch):
+    seeds = {path: path.read_bytes() for path in (fully.experiment().data.first / "obfuscated").glob("*.seed")}
+    lay_out = collect.lay_out
+
+    def lose_the_seed(record):
+        for path in seeds:
+            path.write_bytes(b"x" * 32)
+        return lay_out(record)
+
+    monkeypatch.setattr(collect, "lay_out", lose_the_seed)
+    (left,) = fully.run().unfinished
+    monkeypatch.undo()
+    (record,) = fully.records().values()
+    assert f"the names that the agent was given ({record.task}) are lost" in left and record.state == "collecting"
+    for path, content in seeds.items():
+        path.write_bytes(content)
+    assert fully.run().complete
+    (record,) = fully.records().values()
+    assert record.state == "graded" and len(record.attempts) == 1
+
+
+def test_no_file_of_a_group_holds_the_seed(fully):
+    assert fully.run().complete
+    (record,) = fully.records().values()
+    seeds = [path.read_bytes() for path in (fully.experiment().data.first / "obfuscated").glob("*.seed")]
+    assert seeds and record.task and record.task.startswith("task-")
+    for path in record.folder.parent.rglob("*"):
+        content = path.read_bytes() if path.is_file() else b""
+        assert not any(seed in content or seed.hex().encode() in content.lower() for seed in seeds), path
 
 
 def kept_for(lab):

@@ -19,6 +19,8 @@ def forth(names: Names, text: str) -> str:
     header, *rows = list(csv.reader(io.StringIO(text, newline="")))
     maps = [names.ids if name == names.id else names.labels.get(name, {}) for name in header]
     cells = [[new.get(cell, cell) for cell, new in zip(row, maps, strict=False)] for row in rows]
+    if len(cells) == len(names.rows):
+        cells = [cells[row] for row in names.rows]
     return _text([[names.columns.get(name, name) for name in header], *cells])
 
 
