@@ -10,6 +10,9 @@ from mlecore.backends import Hardware
 from mlecore.runs.record import RunRecord
 from mlecore.units import show_duration, show_size
 
+OF_A_COMPETITION = ("data of ", "answers of ", "description of ")
+"""Conditions that differ between competitions by their nature."""
+
 OF_THE_AGENT = ("agent's source", "image", "gateway")
 """What may differ between two agents that are compared: it is what the comparison is about."""
 
@@ -23,6 +26,7 @@ def conditions(run: RunRecord) -> dict[str, str]:
         "data": run.data_kind,
         "agent's source": f"{run.agent.version} {run.agent.source[:12]} {(run.launch_digest or '')[:12]}".strip(),
         f"data of {run.competition}": _short(run.data_digest),
+        f"answers of {run.competition}": _short(run.answers_digest),
         f"description of {run.competition}": _short(run.description_digest),
         "image": _short(run.image_digest),
     }
@@ -96,7 +100,7 @@ def shared(runs: Iterable[RunRecord]) -> dict[str, str]:
     return {
         name: next(iter(values))
         for name, values in seen.items()
-        if len(values) == 1 and not name.startswith(("data of ", "description of "))
+        if len(values) == 1 and not name.startswith(OF_A_COMPETITION)
     }
 
 

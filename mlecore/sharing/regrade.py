@@ -1,15 +1,21 @@
-"""Grade the submissions of a group again, and compare with what its grade files say."""
+"""Grade the submissions of a group again, and compare with what its records and grade files say.
+
+Every field of a report that grading derives is compared, also those that a later version adds: all but the few of
+``_NOT_DERIVED``. Whoever edits one, and computes all digests again, is found out.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from attrs import frozen
+from attrs import fields, frozen
 
 from mlecore.data.layout import DataDirs
-from mlecore.errors import MlecoreError
+from mlecore.errors import GradingError, MlecoreError
 from mlecore.grading.report import Report, read_report
 from mlecore.runs.record import RunRecord
 from mlecore.runs.same import require_same_data
@@ -17,9 +23,22 @@ from mlecore.runs.store import load_group
 from mlecore.schema import SchemaError
 
 if TYPE_CHECKING:
+    from mlecore.data.prepared import Prepared
+    from mlecore.facts import Facts
     from mlecore.grading.isolated import IsolatedGrader
 
-_COMPARED = ("status", "score_text", "any_medal", "gold_medal", "silver_medal", "bronze_medal", "above_median")
+_NOT_DERIVED = (
+    "created_at",  # of this grading
+    "submission_path",  # on this machine
+    "run",  # the record's own name
+    "began_with",  # says that the author chose another plugin; plugin_source says which
+    "plugin",  # its version in words; plugin_source is its code
+    "extra",  # what a newer version wrote, which nothing of this one shows
+)
+# Where these are null, nobody knows; "reason" is compared only where it must be empty, as versions word it otherwise.
+_HUMANS = ("rank", "teams", "percentile", "best_human")  # where Kaggle's leaderboard was not fetched
+_SAMPLE = ("sample_score", "beats_sample")  # where grading the sample, too, would take too long
+_PRECISION = 1e-9  # relative: another processor adds in another order
 
 
 @frozen(kw_only=True)
@@ -32,32 +51,75 @@ class Regraded:
 
 
 def regrade(group: Path, dirs: DataDirs) -> Iterator[Regraded]:
-    """Every graded run of a group's folder; its own files stay as they are."""
+    """Every run of a group's folder that has a grade; its own files stay as they are."""
     from mlecore.grading.isolated import IsolatedGrader
 
     with IsolatedGrader() as grader:
         for record in load_group(group):
-            if record.state == "graded":
+            if record.state == "graded" or record.report:
                 try:
-                    then = read_report(record.folder / "grade.json", below=record.folder.parent)
-                    yield Regraded(run=record.name, different=_differences(then, _grade(record, dirs, grader)))
+                    yield _again(record, dirs, grader)
                 except (MlecoreError, SchemaError, OSError) as error:
                     yield Regraded(run=record.name, undecided=str(error).splitlines()[0])
 
 
-def _grade(record: RunRecord, dirs: DataDirs, grader: IsolatedGrader) -> Report:
+def _again(record: RunRecord, dirs: DataDirs, grader: IsolatedGrader) -> Regraded:
     from mlecore.competitions import competition
     from mlecore.data import open_prepared
 
-    data = open_prepared(competition(record.competition, record.edition), dirs, synthetic=record.synthetic)
+    target = competition(record.competition, record.edition)
+    then = read_report(record.folder / "grade.json", below=record.folder.parent)
+    data = open_prepared(target, dirs, synthetic=record.synthetic)
     require_same_data(record, data)
+    kinds = (record.data_kind, data.kind(target.facts))
+    if "unverified" in kinds and kinds[0] != kinds[1]:
+        raise GradingError(f"the data of {record.competition} are {kinds[0]} in its record, and {kinds[1]} here")
     submission = record.folder / "submission" / "submission.csv"
-    return grader.grade(submission if submission.is_file() else None, data, record.grader)
+    now = grader.grade(submission if submission.is_file() else None, data, record.grader)
+    if then.plugin_source != now.plugin_source:
+        raise GradingError("its grade.json is by another plugin than is installed here")
+    different, unknown = _differences(then, now)
+    if record.data_kind not in (None, now.data_kind):
+        different.append(f"data_kind in run.json: {record.data_kind} then, {now.data_kind} now")
+    unknown += _unrecorded(record, target.facts, data)
+    return Regraded(run=record.name, different=tuple(different), undecided="" if different else "; ".join(unknown[:3]))
 
 
-def _differences(then: Report, now: Report) -> tuple[str, ...]:
-    return tuple(
-        f"{name}: {getattr(then, name)} then, {getattr(now, name)} now"
-        for name in _COMPARED
-        if getattr(then, name) != getattr(now, name)
-    )
+def _unrecorded(record: RunRecord, facts: Facts, data: Prepared) -> Iterator[str]:
+    """What its record does not name, so that it may have been something else."""
+    from mlecore.controller.shown import read_description
+
+    named = {"kind of data": record.data_kind, "public data": record.data_digest, "answers": record.answers_digest}
+    yield from (f"its record does not say which {what} it had" for what, value in named.items() if value is None)
+    if record.obfuscation != "full":  # its names are secret, and differ between machines
+        hidden = record.obfuscation == "description"
+        text = facts.obfuscated_description if hidden else read_description(data.public, facts)
+        if hashlib.sha256(text.encode()).hexdigest() != record.description_digest:
+            yield "its record names another description than is installed here"
+
+
+def _differences(then: Report, now: Report) -> tuple[list[str], list[str]]:
+    """What this grading found otherwise, and what only the other one could find."""
+    different: list[str] = []
+    absent: list[str] = []
+    ranked = now.valid_submission and now.gold_threshold is not None
+    underivable = {*(_HUMANS if ranked else ()), *(_SAMPLE if now.sample_score is None else ())}
+    for name in (each.name for each in fields(Report) if each.name not in _NOT_DERIVED):
+        was, found = getattr(then, name), getattr(now, name)
+        if _same(was, found) or (name in _HUMANS and was is None) or (name == "reason" and now.status != "graded"):
+            continue
+        if found is None and name in underivable:
+            absent.append(f"{name}: {was} then, unknown here")
+        else:
+            different.append(f"{name}: {was} then, {found} now")
+    return different, absent
+
+
+def _same(then: Any, now: Any) -> bool:
+    """Numbers, also those in texts, up to rounding."""
+    if then == now or isinstance(then, bool):
+        return bool(then == now)
+    try:
+        return math.isclose(float(then), float(now), rel_tol=_PRECISION, abs_tol=1e-12)
+    except (TypeError, ValueError, OverflowError):
+        return False

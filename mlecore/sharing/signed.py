@@ -6,7 +6,7 @@ import hashlib
 import re
 import shutil
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from attrs import field, frozen
@@ -20,6 +20,7 @@ from mlecore.sharing.ssh_signatures import Signer
 from mlecore.sharing.statement import Attestations, Comparison, Role, Statement, claim_of, state, subjects
 
 _MOST = 100  # statements of one bundle
+_SECOND_PARTY = "It needs another key and another name in allowed_signers than everyone who signed that they ran it."
 NOT_PROVED = (
     "Not proved: that the runs happened as recorded. Who owns the machine can write any record and sign it. "
     "Grading again (--regrade) shows that the submissions earn their scores; a second party that runs the agent again "
@@ -51,14 +52,25 @@ class Signatures:
 
 
 def add_signature(
-    path: Path, group: Path, key: Path, role: Role = "ran", compared: Comparison | None = None
+    path: Path,
+    group: Path,
+    key: Path,
+    role: Role = "ran",
+    compared: Comparison | None = None,
+    allowed: Path | None = None,
 ) -> Statement:
-    """Sign a bundle, whose records are in the folder ``group``. Raises UsageError, DataError."""
+    """Sign a bundle, whose records are in the folder ``group``.
+
+    Raises UsageError, also if the key is not that of a second party in a role that needs one; DataError.
+    """
     with OpenBundle(path) as bundle:
         statement = state(bundle, group, role, compared)
         taken = set(bundle.names())
+        ran = [] if role == "ran" else [each.signer for each in read_signatures(bundle, group, allowed).by("ran")]
     content = statement.dumps()
     signature = ssh_signatures.sign(content, key)
+    if role != "ran" and (why := _not_second(ssh_signatures.signer_of(content, signature, allowed), ran)):
+        raise UsageError(f"{key} cannot sign as a second party: {why}", fix=_SECOND_PARTY)
     stem = f"{SIGNATURES}/{role.replace(' ', '-')}-{hashlib.sha256(signature).hexdigest()[:16]}.json"
     if stem in taken:
         raise UsageError(f"{path} already has this signature")
@@ -81,6 +93,7 @@ def read_signatures(bundle: OpenBundle, group: Path | None, allowed: Path | None
     """Every statement of a bundle, compared with its lists and, if its records are in ``group``, with those."""
     found = Signatures()
     about = None
+    read: list[tuple[str, Signed]] = []
     names = sorted(name for name in bundle.names() if re.fullmatch(rf"{SIGNATURES}/[\w-]+\.json", name))
     if len(names) > _MOST:
         found.wrong.append(f"{SIGNATURES}/ has {len(names)} statements; at most {_MOST} are read")
@@ -99,15 +112,39 @@ def read_signatures(bundle: OpenBundle, group: Path | None, allowed: Path | None
         problems = list(_problems(statement, *about))
         found.wrong.extend(f"{name}: {problem}" for problem in problems)
         if not problems:
-            found.signed.append(Signed(signer=signer, statement=statement))
+            read.append((name, Signed(signer=signer, statement=statement)))
+    ran = [signed.signer for _, signed in read if signed.statement.predicate.role == "ran"]
+    for name, signed in read:
+        if signed.statement.predicate.role != "ran" and (why := _not_second(signed.signer, ran)):
+            found.wrong.append(f"{name}: it is not a second party's: {why}")
+        else:
+            found.signed.append(signed)
     return found
 
 
+def has_second_party(signed: Sequence[Signed], role: Role) -> bool:
+    """Has somebody else than those who ran the group said so? Nobody knows where keys have no names."""
+    return any(each.statement.predicate.role == role and each.signer.name is not None for each in signed)
+
+
 def _problems(statement: Statement, about: object, claim: object) -> Iterator[str]:
+    said = statement.predicate
     if statement.subject != about:
         yield "it was signed for another bundle: the hashes of bundle.json and bundle.files differ"
-    elif claim is not None and statement.predicate.claim != claim:
+    elif claim is not None and said.claim != claim:
         yield "what it claims is not what the records say"
+    elif said.role != "ran" and (said.compared is None or said.compared.runs < 1):
+        yield f"it says {said.role!r} of no run"
+    elif said.role == "graded again" and said.compared and said.compared.runs < said.claim.graded:
+        yield f"only {said.compared.runs} of {said.claim.graded} graded runs were graded again"
+
+
+def _not_second(signer: Signer, ran: Sequence[Signer]) -> str:
+    """Why the signer is not another party than those who ran the group; empty if it is one."""
+    if not ran:
+        return "nobody has signed that they ran the group"
+    same = next((each for each in ran if signer.is_same_party(each)), None)
+    return f"{same} ran the group" if same else ""
 
 
 def absent(attestations: Attestations) -> str:

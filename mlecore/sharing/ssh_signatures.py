@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import IO
 
@@ -37,6 +40,14 @@ class Signer:
 
     name: str | None
     key: str  # type and fingerprint
+    principals: tuple[str, ...] = ()  # every name or pattern to which the file gives this key
+
+    def is_same_party(self, other: Signer) -> bool:
+        """Do they share a key, or could one person have both names?"""
+        if self.key.split()[-1] == other.key.split()[-1]:
+            return True
+        pairs = [(mine.casefold(), theirs.casefold()) for mine in self.principals for theirs in other.principals]
+        return any(fnmatchcase(a, b) or fnmatchcase(b, a) for a, b in pairs)
 
     def __str__(self) -> str:
         return f"{self.name} ({self.key})" if self.name else f"somebody with the {self.key}"
@@ -102,10 +113,22 @@ def signer_of(content: bytes, signature: bytes, allowed: Path | None) -> Signer:
         for name in names:
             words = ["verify", "-f", str(allowed), "-I", name, "-n", NAMESPACE, "-s", str(path)]
             try:
-                return Signer(name=name, key=_key(_run(words, content)))
+                key = _key(_run(words, content))
+                return Signer(name=name, key=key, principals=(*names, *_principals(key, allowed)))
             except BadSignature as error:
                 reason = error.message
         raise BadSignature(reason)
+
+
+def _principals(key: str, allowed: Path) -> Iterator[str]:
+    """Of all lines that name the key: ssh-keygen answers with those of the first line only."""
+    for line in allowed.read_text(errors="replace").splitlines():
+        words = [] if line.lstrip().startswith("#") else line.split()
+        for word in words[1:]:
+            with suppress(ValueError):
+                digest = hashlib.sha256(base64.b64decode(word, validate=True)).digest()
+                if base64.b64encode(digest).decode().rstrip("=") == key.rpartition("SHA256:")[2]:
+                    yield from words[0].strip('"').split(",")
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import subprocess
@@ -23,6 +24,7 @@ from mlecore.runs.secrets import remember
 from mlecore.runs.store import load_group, write_record
 from mlecore.sharing.bundle import OpenBundle, problems, read_bundle
 from mlecore.sharing.exporting import export_group
+from mlecore.sharing.signed import add_signature
 
 
 def verify(path: Path, *words: str):
@@ -240,8 +242,6 @@ def test_changes_before_the_export_are_seen(group: Path, tmp_path: Path) -> None
 
 
 def test_hostile_lists(folder: Path) -> None:
-    import hashlib
-
     for path in ("../outside", "/etc/passwd", "a\\b", ""):
         listed = f"{'0' * 64} 1 {json.dumps(path)}\n"
         (folder / "bundle.files").write_text(listed)
@@ -287,16 +287,21 @@ def test_grades_are_made_again(tmp_path: Path) -> None:
         graded = CliRunner().invoke(main, words)
         assert graded.exit_code == 0, graded.output
         (record.folder / "grade.json").write_text(graded.output)
-        write_record(evolve(record, data_digest=None, digests=None))
+        head = json.loads((public.parent / "manifest.json").read_text())
+        text = hashlib.sha256((public / "description.md").read_bytes()).hexdigest()
+        digests = {"data_digest": head["public"]["digest"], "answers_digest": head["private"]["digest"]}
+        write_record(evolve(record, description_digest=text, digests=None, **digests))
     export_group(folder, tmp_path / "true.zip")
     result = verify(tmp_path / "true.zip", "--regrade", *data)
     assert result.exit_code == 0 and "graded again: 2 the same" in result.output, result.output
     if shutil.which("ssh-keygen"):
-        words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / "key")]
-        subprocess.run(words, check=True, env=child_environment())
+        for name in ("author", "key"):
+            words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / name)]
+            subprocess.run(words, check=True, env=child_environment())
+        add_signature(tmp_path / "true.zip", folder, tmp_path / "author")
         result = verify(tmp_path / "true.zip", "--regrade", "--countersign", str(tmp_path / "key"), *data)
         assert result.exit_code == 0 and "I graded 2 submissions of the group g again" in result.output, result.output
-        result = verify(tmp_path / "true.zip", "--key", str(tmp_path / "key.pub"))
+        result = verify(tmp_path / "true.zip")
         assert result.exit_code == 0 and "the same results" in result.output
     (first, _) = load_group(folder)
     grade = json.loads((first.folder / "grade.json").read_text())

@@ -23,7 +23,7 @@ from mlecore.sharing.exporting import export_group
 from mlecore.sharing.rerun import compare
 from mlecore.sharing.signed import add_signature
 from mlecore.sharing.ssh_signatures import BadSignature, allowed_key, sign, signer_of
-from mlecore.sharing.statement import Comparison, Statement
+from mlecore.sharing.statement import Comparison, Role, Statement
 
 pytestmark = pytest.mark.skipif(not shutil.which("ssh-keygen"), reason="needs ssh-keygen (OpenSSH)")
 
@@ -268,6 +268,73 @@ def test_a_second_party_that_ran_it_again(folder: Path, group: Path, keys: dict[
     assert runs("verify", folder).output.count("said at") == 2
     write_info(again, evolve(open_group(again).info, plan="0" * 64))
     assert runs(*words).exit_code == 3  # the second party's own group was changed
+
+
+def put(bundle: Path, statement: Statement, key: Path) -> None:
+    """A signature that ``add_signature`` would not create."""
+    content = statement.dumps()
+    path = bundle / "signatures" / f"forged-{len(list((bundle / 'signatures').iterdir()))}.json"
+    path.write_bytes(content)
+    path.with_name(f"{path.name}.sig").write_bytes(sign(content, key))
+
+
+ONE_PARTY = {
+    "the same key": ("alice@example.org {alice}", "alice"),
+    "one name with two keys": ("alice@example.org {alice}\nalice@example.org {bob}", "bob"),
+    "in other letters": ("alice@example.org {alice}\nAlice@Example.org {bob}", "bob"),
+    "one key with two names": ("alice@example.org {alice}\nbob@example.org {alice}", "alice"),
+    "a name in a list": ("alice@example.org {alice}\nbob@example.org,alice@example.org {bob}", "bob"),
+    "a name in a later line": (
+        "x@example.org {alice}\ny@example.org {bob}\nz@example.org {alice}\nz@example.org {bob}",
+        "bob",
+    ),
+    "a pattern": ("alice@example.org {alice}\n*@example.org {bob}", "bob"),
+    "a pattern of the first party": ("*@example.org {alice}\nbob@example.org {bob}", "bob"),
+}
+
+
+@pytest.mark.parametrize("role", ["graded again", "ran again"])
+@pytest.mark.parametrize("name", ONE_PARTY)
+def test_who_ran_it_is_no_second_party(
+    folder: Path, group: Path, keys: dict[str, Path], tmp_path: Path, name: str, role: Role
+) -> None:
+    text, signer = ONE_PARTY[name]
+    allowed = tmp_path / "allowed_signers"
+    public = {key: " ".join(keys[key].with_suffix(".pub").read_text().split()[:2]) for key in ("alice", "bob")}
+    allowed.write_text(text.format(**public) + "\n")
+    compared = Comparison(runs=4, group_uid="x", same_medal=4)
+    with pytest.raises(UsageError, match="as a second party"):
+        add_signature(folder, group, keys[signer], role, compared, allowed)
+    assert runs("verify", folder, "--allowed-signers", allowed).exit_code == 0
+    statement = Statement.loads(statement_of(folder).read_bytes())
+    put(folder, evolve(statement, predicate=evolve(statement.predicate, role=role, compared=compared)), keys[signer])
+    done = runs("verify", folder, "--allowed-signers", allowed)
+    assert done.exit_code == 1 and "not a second party's" in done.output, done.output
+
+
+def test_another_party_is_a_second_one(folder: Path, group: Path, keys: dict[str, Path], allowed: Path) -> None:
+    with allowed.open("a") as lines:
+        lines.write(f"# alice {keys['bob'].with_suffix('.pub').read_text()}")
+        lines.write(f"bob@example.org {keys['bob'].with_suffix('.pub').read_text()}")
+    add_signature(folder, group, keys["bob"], "graded again", Comparison(runs=4), allowed)
+    done = runs("verify", folder, "--allowed-signers", allowed)
+    assert done.exit_code == 0 and "I graded 4 submissions" in done.output, done.output
+
+
+@pytest.mark.parametrize("compared", [None, Comparison(runs=0), Comparison(runs=3)])
+def test_a_countersignature_is_about_all_graded_runs(
+    folder: Path, keys: dict[str, Path], compared: Comparison | None
+) -> None:
+    statement = Statement.loads(statement_of(folder).read_bytes())
+    said = evolve(statement.predicate, role="graded again", compared=compared)
+    put(folder, evolve(statement, predicate=said), keys["bob"])
+    assert runs("verify", folder).exit_code == 1
+
+
+def test_without_a_first_party_there_is_no_second(group: Path, keys: dict[str, Path], tmp_path: Path) -> None:
+    export_group(group, tmp_path / "b")
+    with pytest.raises(UsageError, match="nobody has signed that they ran"):
+        add_signature(tmp_path / "b", group, keys["bob"], "graded again", Comparison(runs=4))
 
 
 def test_a_countersignature_needs_something_to_say(folder: Path, keys: dict[str, Path], tmp_path: Path) -> None:

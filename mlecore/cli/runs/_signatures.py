@@ -31,14 +31,17 @@ def check_signatures(bundle: Path, group: Path, allowed: Path | None, key: Path 
     return not found.wrong and bool(found.signed or signers is None)
 
 
-def countersign(bundle: Path, group: Path, key: Path, regraded: int, rerun: Path | None) -> None:
+def countersign(bundle: Path, group: Path, key: Path, regraded: int, rerun: Path | None, allowed: Path | None) -> None:
     """Add the signature of a second party that graded the submissions again, or ran the group again."""
+    from mlecore.errors import UsageError
     from mlecore.sharing.rerun import compare
     from mlecore.sharing.signed import add_signature
     from mlecore.sharing.statement import Comparison
 
     if rerun is None:
-        statement = add_signature(bundle, group, key, "graded again", Comparison(runs=regraded))
+        if not regraded:
+            raise UsageError("no run was graded again, so there is nothing to sign")
+        statement = add_signature(bundle, group, key, "graded again", Comparison(runs=regraded), allowed)
     else:
-        statement = add_signature(bundle, group, key, "ran again", compare(group, rerun))
+        statement = add_signature(bundle, group, key, "ran again", compare(group, rerun), allowed)
     echo(f"Signed: {statement}")

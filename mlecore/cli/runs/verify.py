@@ -79,7 +79,7 @@ def command(
         code = code or (3 if verdict.undecided else 0)
         if countersign and not code:
             own = group_folder(runs, rerun) if rerun else None
-            _signatures.countersign(path, folder, countersign, same, own)
+            _signatures.countersign(path, folder, countersign, same, own, allowed_signers)
     raise click.exceptions.Exit(code)
 
 

@@ -73,7 +73,7 @@ def add(name: str, export: Path | None, address: str, corrects: str, retracts: s
     "--base", metavar="REF", help="Check what a pull request adds to this branch, and that it changes no entry."
 )
 @click.option("--export", type=click.Path(path_type=Path, exists=True), help="The export of ENTRY, if kept elsewhere.")
-@click.option("--regrade", is_flag=True, help="Grade submissions again whose data are prepared.")
+@click.option("--regrade", is_flag=True, help="Grade all submissions again; needs the prepared data.")
 @click.option(
     "--comment", type=click.Path(path_type=Path, dir_okay=False), help="Write a Markdown comment to this file."
 )
@@ -91,7 +91,8 @@ def check(
     """Check entries: all, those named, or those of a pull request.
 
     Schema, signatures, hashes, results, disclosures against records, conditions, seeds and competitions, budgets and
-    findings of detectors. Exit code 1 if an entry is rejected, 3 if that could not be decided.
+    findings of detectors. Without --regrade, scores are what the entry claims. Exit code 1 if an entry is rejected, 3
+    if that could not be decided: its export is kept elsewhere, or a submission could not be graded again.
     """
     from mle_ext_leaderboard.board import open_board, require_name
     from mle_ext_leaderboard.changes import changes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from attrs import evolve, field, frozen
@@ -18,7 +18,7 @@ from mlecore.errors import MlecoreError, UsageError
 from mlecore.runs.verifying import Exported
 from mlecore.schema import SchemaError
 from mlecore.sharing.bundle import OpenBundle, Opened, WrongBundle, open_bundle
-from mlecore.sharing.signed import Signed, read_signatures
+from mlecore.sharing.signed import Signed, has_second_party, read_signatures
 from mlecore.units import counted, first
 
 
@@ -43,7 +43,7 @@ class Check:
 def check_entry(board: Board, name: str, *, export: Path | None = None, regrade: DataDirs | None = None) -> Check:
     """Check an entry against its export (``export``: a copy of one that is kept elsewhere) and the rules.
 
-    With ``regrade``, submissions whose data are prepared there are graded again.
+    With ``regrade``, all submissions are graded again on the data that are prepared there.
     """
     quick = check_rules(board, name, groups(board))
     entry, results = quick.entry, quick.results
@@ -62,8 +62,7 @@ def check_entry(board: Board, name: str, *, export: Path | None = None, regrade:
             if not results.shown_by(results_of(opened.group, entry.export.sha256)):
                 words = "results.json is not what the export shows; write it again: mlecore leaderboard add"
                 remarks.append(Remark(level="error", check="results", words=words))
-            if regrade is not None:
-                remarks += _regrade(opened.group, regrade)
+            remarks += _claimed(signed) if regrade is None else _regrade(opened.group, regrade)
     except WrongBundle as error:
         remarks += [Remark(level="error", check="hashes", words=words) for words in error.found]
         return quick
@@ -154,8 +153,14 @@ def _regrade(group: Path, dirs: DataDirs) -> Iterator[Remark]:
     for words in first([f"{each.run}: {each.different[0]}" for each in different]):
         yield Remark(level="error", check="regrading", words=words)
     undecided = [each for each in again if each.undecided]
-    same = len(again) - len(different) - len(undecided)
-    words = f"graded again: {counted(same, 'run')} with the same result"
     if undecided:
-        words += f"; {len(undecided)} could not be graded here, the first one because: {undecided[0].undecided}"
-    yield Remark(level="note", check="regrading", words=words)
+        words = f"{counted(len(undecided), 'run')} could not be graded again here, as {undecided[0].run}: "
+        yield Remark(level="undecided", check="regrading", words=words + undecided[0].undecided)
+    same = len(again) - len(different) - len(undecided)
+    yield Remark(level="note", check="regrading", words=f"graded again: {counted(same, 'run')} with the same result")
+
+
+def _claimed(signed: Sequence[Signed]) -> Iterator[Remark]:
+    if not has_second_party(signed, "graded again"):
+        words = "its scores are claims: no second party has graded them again; --regrade does that here"
+        yield Remark(level="note", check="regrading", words=words)

@@ -28,9 +28,6 @@ LIMIT = 64 * 2**20  # bytes of a results.json
 _FINDINGS = 20  # of one run
 _LONGEST = 300  # characters of a finding
 
-SINGLE = ("description of ", "data of ", "plugin ")
-"""Conditions that differ between competitions by their nature."""
-
 
 @frozen(kw_only=True)
 class RunResult:
@@ -79,7 +76,8 @@ class Results:
     models: tuple[str, ...]
     edition: str
     data: str  # published, synthetic ...
-    digests: Mapping[str, str]  # competition -> digests of its data and description, in short
+    # competition -> digests of its data, answers, description and graders, in short; several if the runs differ
+    digests: Mapping[str, tuple[str, ...]]
     conditions: Mapping[str, tuple[str, ...]]  # condition -> values; more than one: they differ between the runs
     recorded: Recorded
     detectors: Mapping[str, Mapping[str, int]]  # detector -> outcome -> runs
@@ -125,7 +123,8 @@ def results_of(group: Path, bundle: str) -> Results:
     if not graded:
         raise DataError(f"{group.name} has no runs")
     records = [each.run for each in graded]
-    begun = [each.run for each in graded if each.counts] or records
+    counting = [each for each in graded if each.counts] or graded
+    begun = [each.run for each in counting]
     return Results(
         bundle=bundle,
         mlecore=mlecore.__version__,
@@ -136,7 +135,7 @@ def results_of(group: Path, bundle: str) -> Results:
         models=tuple(sorted({run.model for run in begun if run.model})),
         edition=_most(run.edition for run in begun),
         data=_most(run.data_kind or "unknown" for run in begun),
-        digests={run.competition: _digests(run) for run in sorted(begun, key=lambda run: run.competition)},
+        digests=_digests(counting),
         conditions=_conditions(begun),
         recorded=_recorded(begun),
         detectors=_detectors(graded),
@@ -182,8 +181,14 @@ def _most(values: Any) -> str:
     return str(Counter(values).most_common(1)[0][0])
 
 
-def _digests(run: RunRecord) -> str:
-    return f"{(run.data_digest or 'unknown')[:16]} {(run.description_digest or 'unknown')[:16]}"
+def _digests(graded: Sequence[Graded]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, set[str]] = {}
+    for item in graded:
+        run = item.run
+        graders = {use.source for use in (run.grader,) if use} | {item.report.plugin_source if item.report else ""}
+        named = [run.data_digest, run.answers_digest, run.description_digest, *sorted(graders - {""})]
+        found.setdefault(run.competition, set()).add(" ".join((digest or "unknown")[:16] for digest in named))
+    return {name: tuple(sorted(digests)) for name, digests in sorted(found.items())}
 
 
 def _conditions(runs: Sequence[RunRecord]) -> dict[str, tuple[str, ...]]:

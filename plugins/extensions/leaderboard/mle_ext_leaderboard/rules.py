@@ -13,7 +13,8 @@ from attrs import frozen
 from mle_ext_leaderboard.board import Rules
 from mle_ext_leaderboard.disclosures import HARDWARE, compare
 from mle_ext_leaderboard.entry import Entry
-from mle_ext_leaderboard.results import SINGLE, Results, RunResult
+from mle_ext_leaderboard.results import Results, RunResult
+from mlecore.reports.conditions import OF_A_COMPETITION
 from mlecore.units import counted
 
 Level = Literal["error", "undecided", "warning", "note"]
@@ -70,11 +71,11 @@ def _conditions(rules: Rules, results: Results) -> Iterator[Remark]:
             "conditions", f"the export has {len(results.setups)} setups; an entry is one agent with its options"
         )
     for name, values in results.conditions.items():
-        if len(values) > 1 and not name.startswith(SINGLE) and name not in MAY_DIFFER:
+        if len(values) > 1 and not name.startswith(OF_A_COMPETITION) and name not in MAY_DIFFER:
             yield _error("conditions", f"{name} differs between the runs: {', '.join(values[:_NAMED])}")
-    for name, values in results.conditions.items():
-        if len(values) > 1 and name.startswith(("data of ", "description of ")):
-            yield _error("conditions", f"the {name} differs between its runs")
+    for name, values in results.digests.items():
+        if len(values) > 1:
+            yield _error("conditions", f"data, answers, description or grader of {name} differ between its runs")
     if rules.data == "published" and results.data != "published":
         yield _error("conditions", f"the runs worked on {results.data} data; this leaderboard takes published data")
 
@@ -127,8 +128,8 @@ def _findings(results: Results) -> Iterator[Remark]:
 
 
 def table_key(name: str, ids: Sequence[str], results: Results) -> tuple[tuple[str, str], ...]:
-    """The conditions that entries of one table share; with the very data, in short."""
-    data = hashlib.sha256("\n".join(f"{id} {results.digests.get(id, '')}" for id in sorted(ids)).encode())
+    """The conditions that entries of one table share; with the very data, answers and graders, in short."""
+    data = hashlib.sha256("\n".join(f"{id} {results.digests.get(id, ())}" for id in sorted(ids)).encode())
     shared = {each: " / ".join(results.conditions.get(each, ("unknown",))) for each in TABLE}
     return ("competitions", f"{name} ({len(ids)})"), *shared.items(), ("data digest", data.hexdigest()[:12])
 

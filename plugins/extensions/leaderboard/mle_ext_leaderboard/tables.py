@@ -17,13 +17,15 @@ from mle_ext_leaderboard.rules import Remark, covered_sets, table_key
 from mlecore.errors import MlecoreError
 from mlecore.reports.statistics import Counts
 from mlecore.sharing.bundle import OpenBundle, require_head
+from mlecore.sharing.signed import has_second_party
 
 Goal = Literal["any_medal", "beats_sample"]
 
 TAGS: Mapping[str, str] = {
     "signed": "signed by who ran it",
-    "regraded": "graded again by a second party",
-    "reran": "run again by a second party",
+    "regraded": "graded again by a second party: another key and another name than who ran it",
+    "claimed": "scores are claims: no second party has graded them again",
+    "reran": "run again, at least in part, by a second party",
     "source": "source available",
     "no-hidden-scores": "claims not to have used hidden scores",
     "no-human": "claims no human help",
@@ -73,14 +75,16 @@ def _has(tag: str, check: Check) -> bool:
     entry, results = check.entry, check.results
     if entry is None or results is None or entry.disclosures is None:
         return False
-    said, roles = entry.disclosures, {signed.statement.predicate.role for signed in check.signed}
+    said = entry.disclosures
+    regraded = has_second_party(check.signed, "graded again")
     flagged = any(found.startswith(("violation:", "suspicious:")) for run in results.runs for found in run.findings)
     judged = bool(results.detectors)
     web = next((line for line in check.lines if line.name == "web"), None)
     return {
-        "signed": "ran" in roles,
-        "regraded": "graded again" in roles,
-        "reran": "ran again" in roles,
+        "signed": any(signed.statement.predicate.role == "ran" for signed in check.signed),
+        "regraded": regraded,
+        "claimed": not regraded,
+        "reran": has_second_party(check.signed, "ran again"),
         "source": "source" in entry.links,
         "no-hidden-scores": not said.hidden_scores,
         "no-human": not said.human_help,

@@ -28,12 +28,31 @@ Make = Callable[..., Path]
 
 @pytest.fixture(scope="session")
 def key(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return new_key(tmp_path_factory.mktemp("keys"), "alice")
+
+
+@pytest.fixture(scope="session")
+def bob(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return new_key(tmp_path_factory.mktemp("keys"), "bob")
+
+
+def new_key(folder: Path, name: str) -> Path:
     if not shutil.which("ssh-keygen"):
         pytest.skip("needs ssh-keygen (OpenSSH)")
-    path = tmp_path_factory.mktemp("keys") / "alice"
-    words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "alice@example.org", "-f", str(path)]
+    words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", f"{name}@example.org", "-f", str(folder / name)]
     subprocess.run(words, check=True, env=child_environment())
-    return path
+    return folder / name
+
+
+@pytest.fixture
+def allow(board: Path) -> Callable[[str, Path], None]:
+    return partial(_allow, board)
+
+
+def _allow(board: Path, name: str, key: Path) -> None:
+    """Let a key sign under a name."""
+    with (board / "allowed_signers").open("a") as lines:
+        lines.write(f"{name} {key.with_suffix('.pub').read_text()}")
 
 
 def call(*words: object) -> Result:
@@ -88,7 +107,8 @@ def new_board(parent: Path, key: Path) -> Path:
     sets = f"three = {[*COMPETITIONS]}"
     rules = path.read_text().replace("seeds = 3", "seeds = 2").replace('low = ["low"]\nall = ["all"]', sets)
     path.write_text(rules)
-    (folder / "allowed_signers").write_text(f"alice@example.org {key.with_suffix('.pub').read_text()}")
+    (folder / "allowed_signers").write_text("")
+    _allow(folder, "alice@example.org", key)
     return folder
 
 

@@ -360,7 +360,8 @@ def git(folder: Path, *words: str) -> str:
     return done.stdout
 
 
-def test_a_pull_request(board: Path, make_export, add, key: Path) -> None:
+def test_a_pull_request(board: Path, make_export, add, allow, bob: Path) -> None:
+    allow("bob@example.org", bob)
     add("alpha", make_export("a"))
     git(board, "init", "-q", "-b", "main")
     git(board, "add", "-A")
@@ -381,7 +382,7 @@ def test_a_pull_request(board: Path, make_export, add, key: Path) -> None:
     git(board, "checkout", "-q", ".")
     export = board / "entries" / "alpha" / "export.zip"
     with open_bundle(export) as opened:
-        add_signature(export, opened.group, key, "ran again", Comparison(runs=1, group_uid="x", same_medal=1))
+        add_signature(export, opened.group, bob, "ran again", Comparison(runs=1, group_uid="x", same_medal=1))
     code, said = check(board, "--base", "main")
     assert code == 0 and "as a countersignature does" in said and "alpha: accepted" in said, said
     shutil.rmtree(board / "entries" / "alpha")

@@ -1,0 +1,153 @@
+"""Forged entries, whose authors computed all digests again and signed: none is accepted or ranked like a true one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from mlecore_testing.graded_groups import COMPETITION, forge, prepare_published, write_graded_group
+
+from mlecore.cli import main
+from mlecore.sharing.bundle import open_bundle
+from mlecore.sharing.exporting import export_group
+from mlecore.sharing.signed import add_signature
+from mlecore.sharing.statement import Comparison
+
+pytestmark = pytest.mark.slow
+
+
+def call(*words: object) -> Result:
+    return CliRunner().invoke(main, [*map(str, words)])
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("data")
+    prepare_published(folder)
+    return folder
+
+
+@pytest.fixture
+def enter(board: Path, add, key: Path, data: Path) -> Callable[..., Path]:
+    """Put a signed export on the board: of true runs, or with keys of each record and grade edited."""
+    rules = board / "leaderboard.toml"
+    rules.write_text(rules.read_text().replace("[sets]", f'[sets]\none = ["{COMPETITION}"]\n#'))
+
+    def enter(name: str, *, right: float = 0.9, **edits: dict[str, Any]) -> Path:
+        group = write_graded_group(board.parent / "runs", name, data, agent=name, right=right)
+        for run in group.glob("*--*"):
+            forge(run, **edits)
+        export_group(group, board.parent / f"{name}.zip")
+        add_signature(board.parent / f"{name}.zip", group, key)
+        add(name, board.parent / f"{name}.zip")
+        return board / "entries" / name / "export.zip"
+
+    return enter
+
+
+def check(board: Path, *words: object) -> tuple[int, str]:
+    done = call("leaderboard", "check", *words, "--board", board)
+    assert "Traceback" not in done.output
+    return done.exit_code, done.output
+
+
+def build(board: Path) -> dict[str, Any]:
+    done = call("leaderboard", "build", "--board", board, "--to", board.parent / "site")
+    assert done.exit_code == 0, done.output
+    shown: dict[str, Any] = json.loads((board.parent / "site" / "leaderboard.json").read_text())
+    return shown
+
+
+def tags(board: Path) -> set[str]:
+    (table,) = build(board)["tables"]
+    (row,) = table["rows"]
+    return set(row["tags"])
+
+
+def test_edited_grades_are_rejected(board: Path, data: Path, enter) -> None:
+    """All of a report is compared in tests/sharing; here, what the tables show of it."""
+    enter("honest")
+    enter("sample", right=0.3, grade={"sample_score": 0.1, "beats_sample": True})
+    enter("medal", grade={"gold_threshold": 0.1, "data_kind": "published", "percentile": 100.0})
+    enter("practice", record={"data_kind": "no_leaderboard"}, grade={"data_kind": "no_leaderboard"})
+    code, said = check(board, "honest", "--regrade", "--data", data)
+    assert code == 0 and "2 runs with the same result" in said and "claims" not in said, said
+    for name in ("sample", "medal", "practice"):
+        code, said = check(board, name, "--regrade", "--data", data)
+        assert code == 1 and "error, regrading" in said, (name, said)
+
+
+def test_runs_on_other_data_are_undecided_and_have_their_own_tables(board: Path, data: Path, enter) -> None:
+    grader = {"name": COMPETITION, "version": "0.1.0", "distribution": f"mle-comp-{COMPETITION}", "source": "0" * 64}
+    enter("honest")
+    enter("too", right=0.8)
+    for number, record in enumerate(
+        (
+            {"answers_digest": "0" * 64},
+            {"answers_digest": None},
+            {"data_digest": "0" * 64},
+            {"description_digest": "0" * 64},
+            {"plugins": [grader]},
+        )
+    ):
+        enter(f"evil{number}", record=record)
+    enter("evil5", grade={"plugin_source": "1" * 64})
+    for number in range(6):
+        code, said = check(board, f"evil{number}", "--regrade", "--data", data)
+        assert code == 3 and "undecided, regrading" in said, said
+    members = sorted(sorted(row["entry"] for row in table["rows"]) for table in build(board)["tables"])
+    assert members == [*([f"evil{number}"] for number in range(6)), ["honest", "too"]], members
+
+
+def test_one_run_on_other_data_is_enough(board: Path, data: Path, key: Path, add, enter) -> None:
+    """The others do not lend it their digests."""
+    enter("honest")
+    group = write_graded_group(board.parent / "runs", "mixed", data, agent="mixed")
+    forge(sorted(group.glob("*--*"))[0], record={"answers_digest": "0" * 64})
+    export_group(group, board.parent / "mixed.zip")
+    add_signature(board.parent / "mixed.zip", group, key)
+    add("mixed", board.parent / "mixed.zip")
+    code, said = check(board, "mixed")
+    assert code == 1 and "differ between its runs" in said, said
+
+
+def test_without_data_nothing_is_decided(board: Path, enter, tmp_path: Path) -> None:
+    enter("alpha")
+    code, said = check(board, "alpha")
+    assert code == 0 and "its scores are claims" in said
+    code, said = check(board, "alpha", "--regrade", "--data", tmp_path / "none")
+    assert code == 3 and "2 runs could not be graded again here" in said, said
+
+
+def test_who_ran_it_cannot_vouch_for_the_scores(board: Path, enter, allow, bob: Path) -> None:
+    export = enter("alpha")
+    allow("alice@example.org", bob)
+    with open_bundle(export) as opened:
+        add_signature(export, opened.group, bob, "graded again", Comparison(runs=2))
+    code, said = check(board, "alpha")
+    assert code == 1 and "not a second party's: alice@example.org" in said, said
+    assert not build(board)["entries"][0]["ranked"]
+    rules = board / "leaderboard.toml"
+    rules.write_text(rules.read_text().replace("signed = true", "signed = false"))
+    assert "claimed" in tags(board) and "regraded" not in tags(board)
+
+
+def test_a_second_party_vouches_for_the_scores(board: Path, enter, data: Path, allow, bob: Path) -> None:
+    export = enter("alpha")
+    assert "claimed" in tags(board) and "regraded" not in tags(board)
+    allow("bob@example.org", bob)
+    signers = board / "allowed_signers"
+    words = ("--regrade", "--countersign", bob, "--allowed-signers", signers, "--data", data)
+    done = call("runs", "verify", export, *words)
+    assert done.exit_code == 0, done.output
+    code, said = check(board, "alpha")
+    assert code == 0 and "claims" not in said, said
+    assert "regraded" in tags(board) and "claimed" not in tags(board)
+    rules = board / "leaderboard.toml"
+    rules.write_text(rules.read_text().replace("signed = true", "signed = false"))
+    signers.unlink()
+    assert "claimed" in tags(board) and "regraded" not in tags(board)  # nobody knows whose keys these are
