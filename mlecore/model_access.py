@@ -11,6 +11,7 @@ from __future__ import annotations
 import hmac
 import json
 import os
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -124,6 +125,8 @@ def _key(access: ModelAccess) -> str:
         )
     key = os.environ[access.key].strip()
     remember(key)
+    if not re.fullmatch("[!-~]*", key):
+        raise BackendError(f"the key in {access.key} is not one word of ASCII: perhaps it has two lines, or a space")
     return key
 
 
@@ -139,7 +142,15 @@ def _proxy(endpoint: str) -> str | None:
     url = urlsplit(endpoint)
     if url.hostname in (None, "localhost", "127.0.0.1", "::1") or proxy_bypass(url.netloc):
         return None
-    return getproxies_environment().get(url.scheme)
+    found = getproxies_environment().get(url.scheme)
+    try:
+        if found and (re.search(r"\s", found) or not urlsplit(found).hostname or urlsplit(found).port == 0):
+            raise ValueError
+    except ValueError:
+        raise BackendError(
+            f"the proxy for {endpoint} is not a URL", fix="Write HTTPS_PROXY like http://proxy.example.org:3128."
+        ) from None
+    return found
 
 
 def _certificates() -> str | None:

@@ -12,6 +12,7 @@ from mlecore.detecting.view import unavailable
 from mlecore.detectors import Detector
 from mlecore.errors import MlecoreError, UsageError
 from mlecore.options import resolve
+from mlecore.redaction import remember
 from mlecore.registry.discovery import plugins
 from mlecore.registry.loading import load
 from mlecore.registry.provenance import PluginUse, plugin_use
@@ -50,7 +51,10 @@ def ready(name: str, options: Mapping[str, str]) -> ReadyDetector:
     for program in declared.programs:
         if shutil.which(program) is None:
             raise UsageError(f"detector {name} needs the program {program}, which is not on PATH")
-    return ReadyDetector(detector=declared, use=plugin_use(loaded.plugin, resolved))
+    found = ReadyDetector(detector=declared, use=plugin_use(loaded.plugin, resolved))
+    for variable in found.variables:
+        remember(os.environ.get(variable, ""))
+    return found
 
 
 def choose(names: Sequence[str], options: GivenOptions) -> tuple[list[ReadyDetector], list[str]]:

@@ -16,7 +16,8 @@ from mlecore_testing.models import Answer, Script, scripted_model
 from mlecore.backends import JobStatus, Problem
 from mlecore.cli import main
 from mlecore.cli._examination import Finding
-from mlecore.errors import MlecoreError
+from mlecore.errors import BackendError, MlecoreError
+from mlecore.model_access import ModelAccess, gateway
 from mlecore.redaction import redacted
 
 SECRET = "Zq7-planted/Secret+0123456789"
@@ -125,6 +126,29 @@ def test_a_provider_that_quotes_the_key(
         result = CliRunner().invoke(main, [*base, *where, *more])
     everything.append(result.output)
     assert result.exit_code in (2, 3), result.output
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("MY_KEY", f"{KEY}\n{SECRET}"),
+        ("MY_KEY", f"{SECRET} # laptop"),
+        ("HTTPS_PROXY", f"http://me:{WORD}@[127.0.0.1:9"),
+        ("HTTPS_PROXY", f"http://me:{WORD} x@127.0.0.1:9"),
+        ("HTTPS_PROXY", "http://me:hunter2x@127.0.0.1:port"),
+        ("HTTPS_PROXY", "me:hunter2x@127.0.0.1:9"),
+    ],
+)
+def test_a_key_or_a_proxy_that_cannot_be_used(
+    variable: str, value: str, everything: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("NO_PROXY", "no_proxy", "https_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("MY_KEY", "good")
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(BackendError) as caught:
+        gateway(ModelAccess(endpoint="https://models.example.org/v1", key="MY_KEY"), "job", listen="", folder="")
+    everything += [str(caught.value), repr(caught.value.__cause__), redacted(f"InvalidURL: {value}")]
 
 
 class Chatty:
