@@ -65,7 +65,7 @@ class Bars:
         self.display = Progress(
             SpinnerColumn(),
             TextColumn("{task.fields[competition]}"),
-            TextColumn("{task.description}", style="dim"),
+            TextColumn("{task.description}", style="dim", markup=False),
             BarColumn(),
             DownloadColumn(),
             TimeRemainingColumn(compact=True),

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 import re
 import time
 from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
 from functools import partial
 from pathlib import Path
@@ -38,6 +40,8 @@ REACH = 10.0  # seconds after which a server counts as out of reach, if nothing 
 PATIENCE = 8  # attempts in a row without a byte
 LONGEST_WAIT = 60.0  # seconds between two attempts, unless the server names a time
 _LONGEST_ASKED = 900.0
+_NOTICED = 3.0  # seconds
+_TELL_EVERY = 60.0
 
 
 class Transient(Exception):
@@ -82,7 +86,7 @@ def fetch_file(
     """
     arriving, state = _partial(target)
     try:
-        digest = patience(unreachable=REACH)(_attempt, open, target, arriving, state, progress, room)
+        digest = patience(REACH, progress)(_attempt, open, target, arriving, state, progress, room)
     except Unreachable as error:
         raise DataError(
             f"{target.name} cannot be downloaded: {error}", fix="Try again once the network works"
@@ -102,10 +106,11 @@ def fetch_file(
     return digest
 
 
-def patience(unreachable: float | None = None) -> Retrying:
+def patience(unreachable: float | None = None, progress: Progress | None = None) -> Retrying:
     """Calls a function again while it raises Transient, waiting longer each time or as long as the server asks.
 
-    ``unreachable``: seconds after which it gives up where no connection was made; None: as for other errors.
+    ``unreachable``: seconds after which it gives up where no connection was made; None: as for other errors. A wait
+    that a person would notice is told to ``progress``, or else to the log, at once and every minute.
 
     Tenacity, not its wrapper stamina: attempts are counted again after one that made progress. The last Transient
     is raised after ``PATIENCE`` attempts without any.
@@ -131,12 +136,30 @@ def patience(unreachable: float | None = None) -> Retrying:
         after = failure(state).after
         return grow(state) if after is None else min(after, _LONGEST_ASKED)
 
+    told = ""
+
+    def note(state: RetryCallState) -> None:
+        nonlocal told
+        again = datetime.now() + timedelta(seconds=state.upcoming_sleep)
+        told = f"{failure(state)}: next try at {again:%H:%M:%S}, {PATIENCE - state.attempt_number} more"
+
+    def wait_out(seconds: float) -> None:
+        noticed = seconds >= _NOTICED
+        while seconds > 0:
+            if noticed and progress is not None:
+                progress(0, 0, told)
+            elif noticed:
+                logging.getLogger(__name__).warning(told)
+            sleep(min(seconds, _TELL_EVERY))
+            seconds -= _TELL_EVERY
+
     return tenacity.Retrying(
         retry=tenacity.retry_if_exception_type(Transient),
         stop=lambda state: state.attempt_number >= PATIENCE or out_of_reach(state),
         after=count,
         wait=wait,
-        sleep=lambda seconds: sleep(seconds),
+        before_sleep=note,
+        sleep=wait_out,
         reraise=True,
     )
 
@@ -242,7 +265,7 @@ def body(response: Response) -> Body:
         raise Stale("what has arrived is not a part of what the server has now")
     if status in (408, 425, 429) or status >= 500:
         response.close()
-        raise Transient(f"the server responded with {status} {response.reason}", after=retry_after(response))
+        raise Transient(busy("the server", status, response.reason), after=retry_after(response))
     if status not in (200, 206):
         response.close()
         raise DataError(f"{response.url.partition('?')[0]}: the server responded with {status} {response.reason}")
@@ -268,6 +291,11 @@ def _chunks(response: Response) -> Iterator[bytes]:
         raise Transient(f"the connection dropped: {cause(error)}") from None
     finally:
         response.close()
+
+
+def busy(server: str, status: int, said: str) -> str:
+    """What a server says that may answer the next time."""
+    return f"{server} asks to wait" if status == 429 else f"{server} answers {status} {said}".rstrip()
 
 
 def retry_after(response: Response) -> float | None:

@@ -168,3 +168,23 @@ def test_a_plugin_that_dies_takes_nothing_with_it(
     assert rows["tiny"]["state"] == "prepared"
     assert "preparing crash ended without a result (signal 11)" in rows["crash"]["error"]["message"]
     assert Path(cli.env["MLECORE_DATA"], "crash/crash.zip").exists()  # the download is not lost
+
+
+@pytest.mark.parametrize("command", [("prepare", "one"), ("prepare", "one", "two"), ("doctor", "one")])
+@pytest.mark.parametrize("asked", ["IntrospectToken", "DownloadDataFiles", "ListCompetitions"])
+def test_a_wait_that_kaggle_asks_for_is_told_and_can_be_interrupted(
+    command: tuple[str, ...], asked: str, kaggle: Any, token: None, cli: Any, raw_files: dict[str, bytes], fault: Any
+) -> None:
+    if asked == ("ListCompetitions" if command[0] == "prepare" else "DownloadDataFiles"):
+        pytest.skip("it does not ask that")
+    for name in ("one", "two"):
+        cli.install(name, kaggle.add(name, raw_files))
+    kaggle.faults[asked] = [fault(429, headers={"Retry-After": "1800"})] * 20
+    running = cli.start(*command)
+    assert running.stderr
+    line = next(line for line in running.stderr if "asks to wait" in line)
+    assert "next try at" in line and "7 more" in line
+    running.send_signal(signal.SIGINT)
+    begun = time.monotonic()
+    running.communicate(timeout=10)
+    assert running.returncode in (1, 130) and time.monotonic() - begun < 5

@@ -18,6 +18,7 @@ from mlecore.errors import MlecoreError
 from mlecore.redaction import remember
 
 if TYPE_CHECKING:
+    from mlecore.backends import Progress
     from mlecore.facts import Facts
 
 T = TypeVar("T")
@@ -29,8 +30,10 @@ _api: Any = None
 _refused: MlecoreError | None = None
 
 
-def login() -> Any:
+def login(progress: Progress | None = None) -> Any:
     """The logged-in KaggleApi of this process: token, kaggle.json or OAuth, wherever the kaggle package finds them.
+
+    ``progress`` is told of waiting.
 
     Raises NoLogin, and KaggleUnreachable when a token could not be checked; later calls raise the same at once.
     """
@@ -40,7 +43,7 @@ def login() -> Any:
             raise _refused
         if _api is None:
             try:
-                _api = _log_in()
+                _api = _log_in(progress)
             except MlecoreError as error:
                 _refused = error
                 raise
@@ -60,7 +63,7 @@ def username() -> str | None:
     return str(name) if name else None
 
 
-def _log_in() -> Any:
+def _log_in(progress: Progress | None) -> Any:
     from kagglesdk.kaggle_env import get_access_token_from_env
 
     api = _api_class()()
@@ -69,7 +72,7 @@ def _log_in() -> Any:
         token, source = get_access_token_from_env()
         _require_one_word(token, f"the token of {source}")
         with contextlib.redirect_stdout(said):  # it prints a page of help when there are no credentials
-            call_patiently(api.authenticate, "logging in")
+            call_patiently(api.authenticate, "logging in", progress=progress)
         _require_one_word(api.config_values.get(api.CONFIG_NAME_KEY), "the key of kaggle.json or KAGGLE_KEY")
     except MlecoreError:
         raise
@@ -188,12 +191,14 @@ def _patient(client: Any, headers: Mapping[str, str] | None = None) -> Any:
     return client
 
 
-def call_patiently(function: Callable[[], T], what: str, facts: Facts | None = None) -> T:
+def call_patiently(
+    function: Callable[[], T], what: str, facts: Facts | None = None, progress: Progress | None = None
+) -> T:
     """Call, and again while Kaggle answers 429 or 5xx or the link is bad; other answers become errors of mlecore."""
     import requests
 
     try:
-        answer: T = patience(unreachable=REACH)(call, function, what, facts)
+        answer: T = patience(REACH, progress)(call, function, what, facts)
         return answer
     except Unreachable as error:
         raise KaggleUnreachable(f"{what}: {error}", fix="Try again once the network works") from None

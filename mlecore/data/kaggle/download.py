@@ -38,7 +38,7 @@ def download(facts: Facts, dirs: DataDirs, *, verify: bool = True, progress: Pro
     there = dirs.archive(facts.id)
     if there is not None:
         return Download(there)
-    login()
+    login(progress)
     folder = dirs.folder(facts.id)
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / f"{facts.id}.zip"
@@ -55,7 +55,7 @@ def download(facts: Facts, dirs: DataDirs, *, verify: bool = True, progress: Pro
             f"mlecore prepare {facts.id} --archive {kept} --skip-verification",
         )
     try:
-        fetch_leaderboard(facts, dirs)
+        fetch_leaderboard(facts, dirs, progress)
     except MlecoreError as error:
         return Download(target, (f"no leaderboard, so no rank and percentile (medals need none): {error.message}",))
     return Download(target)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mlecore.data.http import Stale, Transient, retry_after
+from mlecore.data.http import Stale, Transient, busy, retry_after
 from mlecore.errors import DataError, MlecoreError, UsageError
 from mlecore.redaction import redacted
 
@@ -50,9 +50,9 @@ def translated(error: HTTPError, facts: Facts | None, what: str) -> MlecoreError
     if response is not None and response.history:  # not Kaggle, but the storage that it sent us to
         if code == 416:
             return Stale("what has arrived is not a part of what the server has now")
-        return Transient(f"Kaggle's storage answers {code}", after=retry_after(response))
+        return Transient(busy("Kaggle's storage", code, ""), after=retry_after(response))
     if code in (408, 425, 429) or code >= 500:
-        return Transient(f"Kaggle answers {code}: {said}", after=retry_after(response))
+        return Transient(busy("Kaggle", code, said), after=retry_after(response))
     if code == 401:
         return NoLogin(f"Kaggle rejects the login: {said}", fix=HOW_TO_LOG_IN)
     if code == 403 and facts is not None and facts.closed is not None:

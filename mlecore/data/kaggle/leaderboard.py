@@ -17,13 +17,14 @@ from mlecore.data.layout import DataDirs
 from mlecore.errors import DataError
 
 if TYPE_CHECKING:
+    from mlecore.backends import Progress
     from mlecore.data.http import Body
     from mlecore.facts import Facts
 
 _LARGEST = 256 << 20  # bytes, unpacked; the largest known has some 9,000 teams
 
 
-def fetch_leaderboard(facts: Facts, dirs: DataDirs) -> Path:
+def fetch_leaderboard(facts: Facts, dirs: DataDirs, progress: Progress | None = None) -> Path:
     """``<id>/leaderboard.csv`` with the column ``score``, best first as Kaggle has it; downloaded unless it is there.
 
     Raises an MlecoreError if Kaggle does not give it; thresholds decide medals in any case.
@@ -34,7 +35,7 @@ def fetch_leaderboard(facts: Facts, dirs: DataDirs) -> Path:
     target = dirs.folder(facts.id) / "leaderboard.csv"
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".leaderboard-") as folder:
         archive = Path(folder) / "leaderboard.zip"
-        fetch_file(lambda offset, validator: _open(facts), archive)
+        fetch_file(lambda offset, validator: _open(facts), archive, progress)
         scores = _scores(archive)
     files.replace(target, ("score\n" + "".join(f"{score}\n" for score in scores)).encode())
     return target
