@@ -202,7 +202,7 @@ def test_a_traceback_has_no_secret(everything: list[str]) -> None:
     [
         "export OPENAI_API_KEY=...",
         "https://example.org:8080/@scope/package?api-version=2024-06-01",
-        "python:3.12@sha256:0123456789abcdef",
+        "python:3.12@sha256:5f4dcc3b5aa765d61d8327deb882cf99",
         "expected a token of at least 16 characters; basic authentication",
         "agent dummy: option key: must be one of a, b",
         "hf_hub_download of sk-learn, monkey=banana7, C:/Users/me@home",
