@@ -13,11 +13,11 @@ from pathlib import Path
 from mlecore.controller.extensions import Extensions
 from mlecore.controller.reporting import Reporter, explain
 from mlecore.controller.tasks import Tasks
-from mlecore.detecting.judging import JUDGED, Dismissed, Judges
+from mlecore.detecting.judging import Dismissed, Judges
 from mlecore.detecting.ready import ReadyDetector
 from mlecore.runs.findings import Findings, group_digest, read_findings
-from mlecore.runs.record import RunRecord
-from mlecore.runs.store import load_group
+from mlecore.runs.record import WITH_OUTPUT, RunRecord
+from mlecore.runs.store import load_group, read_summary
 
 Judged = list[tuple[RunRecord, list[Findings]]]
 
@@ -99,7 +99,7 @@ class Detection:
     # In the other thread.
 
     def _judge_missing(self) -> Judged:
-        self._runs = {run.name: run for run in load_group(self._group) if run.state in JUDGED}
+        self._runs = {run.name: run for run in load_group(self._group) if run.state in WITH_OUTPUT}
         return self._each((run, self._missing(run)) for run in list(self._runs.values()) if run.state == "graded")
 
     def _judge(self, run: RunRecord) -> Judged:
@@ -111,13 +111,13 @@ class Detection:
         comparing = [detector for detector in self._detectors if detector.detector.compares]
 
         def outdated(run: RunRecord) -> list[ReadyDetector]:
-            found, _ = read_findings(run)
+            found, _ = read_findings(read_summary(run.folder))
             return [each for each in comparing if each.name in found and found[each.name].group != digest]
 
         return self._each((run, outdated(run)) for run in self._runs.values() if run.state == "graded")
 
     def _missing(self, run: RunRecord) -> list[ReadyDetector]:
-        found, _ = read_findings(run)
+        found, _ = read_findings(read_summary(run.folder))
         for each in found.values():  # another controller may not have come to it
             self._extensions.judged(run, each)
         return [each for each in self._detectors if each.name not in found or found[each.name].failed]

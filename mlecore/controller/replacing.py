@@ -13,8 +13,7 @@ from attrs import evolve
 from mlecore import files
 from mlecore.backends import Hardware
 from mlecore.regular import read_regular
-from mlecore.runs.findings import FOLDER as FINDINGS
-from mlecore.runs.folders import RECORD
+from mlecore.runs.folders import FINDINGS, RECORD
 from mlecore.runs.journal import now
 from mlecore.runs.record import Replaced, RunRecord
 from mlecore.runs.snapshots import HISTORY

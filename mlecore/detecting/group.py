@@ -9,14 +9,14 @@ from attrs import frozen
 
 from mlecore import validation
 from mlecore.data.layout import DataDirs
-from mlecore.detecting.judging import JUDGED, Judges, PublicData
+from mlecore.detecting.judging import Judges, PublicData
 from mlecore.detecting.ready import GivenOptions, choose
 from mlecore.errors import UsageError
 from mlecore.runs.contents import check_group
 from mlecore.runs.findings import Findings
 from mlecore.runs.journal import Journal
 from mlecore.runs.ownership import require_own
-from mlecore.runs.record import RunRecord
+from mlecore.runs.record import WITH_OUTPUT, RunRecord
 from mlecore.runs.store import load_group, open_group
 
 
@@ -48,7 +48,7 @@ def detect(
     require_own(opened)
     check_group(opened.folder)
     problems: list[str] = []
-    members = [record for record in load_group(opened.folder, problems) if record.state in JUDGED]
+    members = [record for record in load_group(opened.folder, problems) if record.state in WITH_OUTPUT]
     wanted = [record for record in members if run in (None, record.name)]
     if not wanted:
         what = group if run is None else f"{group}/{run}"

@@ -14,9 +14,6 @@ from mlecore.errors import DataError, MlecoreError
 from mlecore.runs.findings import Findings, write_findings
 from mlecore.runs.record import RunRecord
 
-JUDGED = ("collected", "graded")
-"""States of the runs that detectors see: those whose output is there."""
-
 
 class Dismissed(MlecoreError):
     """The judges were closed while they were active: nothing is written of it."""
@@ -65,11 +62,10 @@ class Judges:
             found = list(pool.map(ask, chosen))
         if self._closed:
             raise Dismissed("the detectors were stopped")
-        for each in found:
-            try:
-                write_findings(run, each)
-            except OSError as error:
-                raise DataError(f"the findings for {run.name} cannot be written: {error}") from error
+        try:
+            write_findings(run, *found)
+        except OSError as error:
+            raise DataError(f"the findings for {run.name} cannot be written: {error}") from error
         return found
 
 

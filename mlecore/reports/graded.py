@@ -15,6 +15,7 @@ from mlecore.grading.report import Report
 from mlecore.reports.rates import Outcome
 from mlecore.runs.digests import problems
 from mlecore.runs.findings import DetectorOutcome, Findings, read_findings
+from mlecore.runs.plan import Plan
 from mlecore.runs.record import RunRecord
 from mlecore.runs.snapshots import HISTORY
 from mlecore.schema import SchemaError, read_json
@@ -62,6 +63,7 @@ class Graded:
     suspicions: tuple[ReportedFinding, ...] = ()  # violations and suspicious findings: each of them flags the run
     remarks: tuple[ReportedFinding, ...] = ()  # notes, and what detectors could not decide: they flag nothing
     judgements: tuple[Judgement, ...] = ()  # of detectors, by name
+    planned_detectors: tuple[str, ...] = ()  # that its plan names
     history: tuple[Moment, ...] = ()  # in order of time; empty if no snapshot has been graded
 
     @property
@@ -103,22 +105,26 @@ class Graded:
         return Outcome(ranked=self.ranked) if self.counts and self.suspicions else self.outcome
 
 
-def read_graded(run: RunRecord) -> Graded:
-    """A run with the files next to its record. A file that cannot be read counts as missing."""
+def read_graded(run: RunRecord, plan: Plan | None = None) -> Graded:
+    """A run with the files next to its record. A file that cannot be read counts as missing.
+
+    ``plan``: its group's.
+    """
     folder = run.folder
     found, damaged = read_findings(run)
     return Graded(
         run=run,
         report=run.report,
-        suspicions=(*_altered(run), *_suspicions(found)),
+        suspicions=(*_altered(run, damaged), *_suspicions(found)),
         remarks=tuple(_remarks(found)),
         judgements=tuple(_judgements(found, damaged)),
+        planned_detectors=tuple(sorted(plan.execution.detectors)) if plan else (),
         history=_history(folder / HISTORY),
     )
 
 
-def _altered(run: RunRecord) -> Iterator[ReportedFinding]:
-    for problem in problems(run):
+def _altered(run: RunRecord, damaged: Mapping[str, str]) -> Iterator[ReportedFinding]:
+    for problem in (*problems(run), *(words.removeprefix(f"{run.folder}/") for words in damaged.values())):
         yield ReportedFinding(detector="digests", rule="changed afterwards", verdict="violation", summary=problem)
 
 

@@ -26,10 +26,17 @@ class DetectorUse:
     def not_judged(self) -> int:
         return self.runs - sum(self.outcomes.values())
 
+    @property
+    def gap(self) -> str:
+        """How many of the runs it judged, in words, where it did not judge all of them."""
+        judged = self.runs - self.not_judged
+        which = f"{judged} of {self.runs} runs" if judged else "no run, although the plan names it"
+        return f"by {self.detector} {which}" if self.not_judged else ""
+
 
 def detectors(runs: Sequence[Graded]) -> tuple[DetectorUse, ...]:
-    """By name; those that judged no run are not known."""
-    by_name: dict[str, list[Judgement]] = {}
+    """By name: those that judged a run, and those that the plan names."""
+    by_name: dict[str, list[Judgement]] = {name: [] for item in runs for name in item.planned_detectors}
     for item in runs:
         for judgement in item.judgements:
             by_name.setdefault(judgement.detector, []).append(judgement)

@@ -10,6 +10,7 @@ from mlecore.reports.cells import some
 from mlecore.reports.compare import goal_of
 from mlecore.reports.document import Coverage, SplitSummary
 from mlecore.reports.graded import Graded
+from mlecore.reports.judged import detectors
 from mlecore.reports.rates import SplitRates
 from mlecore.reports.setups import Setup
 from mlecore.runs.record import Attempt, RunRecord
@@ -55,6 +56,9 @@ def notes(setup: Setup, rates: Sequence[SplitSummary], coverage: Coverage) -> It
         [item.run.name for item in setup.counted if any(each.outcome == outcome for each in item.judgements)]
         for outcome in ("failed", "undecided")
     )
+    gaps = [use.gap for use in detectors(setup.counted) if use.gap]
+    if gaps:
+        yield f"Judged {', '.join(gaps)}; `mlecore detect {setup.counted[0].run.group}` judges the others."
     if failed:
         group = setup.counted[0].run.group
         yield (

@@ -37,12 +37,14 @@ def _group(group: str, runs: Path) -> Iterator[Graded]:
     folder = runs / group if (runs / group).is_dir() else Path(group)
     if not folder.is_dir():
         raise UsageError(f"there is no group {group!r} in {runs}", fix="`mlecore runs list` shows the groups.")
-    records = load_group(folder)
+    records, plan = load_group(folder), None
     if is_group(folder):
-        records += _unreadable(open_group(folder), records)
+        opened = open_group(folder)
+        records += _unreadable(opened, records)
+        plan = opened.plan
     if not records:
         raise UsageError(f"the group {group!r} has no runs yet")
-    return map(read_graded, records)
+    return (read_graded(record, plan) for record in records)
 
 
 def _unreadable(group: Group, records: Sequence[RunRecord]) -> list[RunRecord]:

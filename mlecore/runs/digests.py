@@ -1,8 +1,8 @@
 """Digests that tell whether a run was changed after it was written.
 
-Each record names the digests (SHA-256) of what was collected, its grade.json, the record before it and itself; other
-JSON files have their own digest. They show what was edited, replaced or torn. If all of them are computed again, only
-grading again shows the change.
+Each record names the digests (SHA-256) of what was collected, its grade.json, what detectors found, the record before
+it and itself; other JSON files have their own digest. They show what was edited, replaced or torn. If all of them are
+computed again, only grading again shows the change.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from attrs import evolve
 
 from mlecore.errors import DataError
 from mlecore.regular import open_regular, read_regular
-from mlecore.runs.record import Digests, RunRecord, RunSummary
+from mlecore.runs.folders import FINDINGS
+from mlecore.runs.record import WITH_OUTPUT, Digests, RunRecord, RunSummary
 from mlecore.schema import LIMIT
 
 OUTPUT = ("code", "code_snapshots", "logs", "snapshots")
@@ -30,16 +31,26 @@ _CHUNK = 1 << 18  # bytes
 def with_digests(record: RunRecord) -> RunRecord:
     """The record as it is to be written, with the digests of its files now and its own."""
     last = record.digests or Digests()
-    submission, grade, output = None, None, dict[str, str]()
-    if record.state in ("collected", "graded"):
+    submission, grade, output, findings = None, None, dict[str, str](), dict[str, str]()
+    if record.state in WITH_OUTPUT:
         output = dict(last.output) or _output_digests(record.folder)
+        findings = _finding_digests(record.folder) if last.findings is None else dict(last.findings)
         kept = last.submission if record.state == "graded" else None  # what was collected, not what is there later
         submission = kept or _digest(record.submission, record.folder)
     if record.state == "graded":
         grade = _grade_digest(record.folder)
-    return with_own_digest(
-        evolve(record, digests=Digests(previous=last.record or None, submission=submission, grade=grade, output=output))
+    digests = Digests(
+        previous=last.record or None, submission=submission, grade=grade, output=output, findings=findings
     )
+    return with_own_digest(evolve(record, digests=digests))
+
+
+def with_findings(record: RunRecord, digests: Mapping[str, str]) -> RunRecord:
+    """The next record, with the digests of what some detectors have found; all else stays as it was."""
+    last = record.digests or Digests()
+    known = _finding_digests(record.folder) if last.findings is None else last.findings
+    new = evolve(last, previous=last.record or None, findings={**known, **digests})
+    return with_own_digest(evolve(record, digests=new))
 
 
 def with_own_digest(record: RunRecord) -> RunRecord:
@@ -82,7 +93,7 @@ def problems(record: RunRecord) -> list[str]:
     """What was changed in a run after it was written, in words."""
     found = ["run.json was changed after it was written"] if record.altered else []
     digests = record.digests or Digests()
-    if record.digests and record.state in ("collected", "graded"):
+    if record.digests and record.state in WITH_OUTPUT:
         if record.state == "graded" and not digests.grade:
             found.append("its record does not say which grade.json was published")
         if record.collected and record.collected.candidate and not digests.submission:
@@ -101,7 +112,7 @@ def changed_output(record: RunRecord, *, exported: bool = False) -> list[str]:
 
     ``exported``: a bundle need not have them.
     """
-    if record.digests is None or record.state not in ("collected", "graded"):
+    if record.digests is None or record.state not in WITH_OUTPUT:
         return []
     there, collected = _output_digests(record.folder), record.digests.output
     return [
@@ -113,6 +124,12 @@ def changed_output(record: RunRecord, *, exported: bool = False) -> list[str]:
 
 def _output_digests(folder: Path) -> dict[str, str]:
     return {name: digest for name in OUTPUT if (digest := _tree_digest(folder / name, folder)) is not None}
+
+
+def _finding_digests(folder: Path) -> dict[str, str]:
+    """Of the files that are there, for a record that does not have them yet."""
+    found = ((path.stem, _digest(path, folder)) for path in (folder / FINDINGS).glob("*.json"))
+    return {name: digest for name, digest in found if digest}
 
 
 def _tree_digest(tree: Path, folder: Path) -> str | None:

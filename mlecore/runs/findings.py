@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,11 +17,12 @@ from mlecore.errors import DataError
 from mlecore.registry.provenance import PluginUse
 from mlecore.regular import read_regular
 from mlecore.runs.contents import check_run
-from mlecore.runs.digests import is_own, with_digest
-from mlecore.runs.record import RunRecord, RunSummary
+from mlecore.runs.digests import is_own, with_digest, with_findings
+from mlecore.runs.folders import FINDINGS
+from mlecore.runs.record import WITH_OUTPUT, RunRecord, RunSummary
+from mlecore.runs.store import read_record, replace_record, rewriting
 from mlecore.schema import LIMIT, NOT_IN_FILE, SchemaError, parse_json, plain, structure_newer
 
-FOLDER = "findings"
 _QUOTED = 160  # characters of a quote that are shown
 _NAMED = 5  # files in one sentence
 DetectorOutcome = Literal["violation", "suspicious", "failed", "undecided", "note", "clean"]
@@ -99,13 +101,36 @@ def group_digest(runs: Iterable[RunRecord]) -> str:
     return hashlib.sha256("\n".join(sorted(run.uid for run in runs)).encode()).hexdigest()[:16]
 
 
-def write_findings(run: RunRecord, found: Findings) -> Path:
-    """Replaces what the detector found before. Raises DataError if somebody put a link, OSError."""
+def write_findings(run: RunRecord, *found: Findings) -> None:
+    """Replaces what these detectors found before, and has the run's record name it.
+
+    The record decides: each file is written beside its place, and counts once the record has its digest, so that a kill
+    between the two looks like no change. Nothing is written about a result that was replaced meanwhile. Raises
+    DataError if somebody put a link, or the record cannot be read; OSError.
+    """
     check_run(run.folder)
-    path = run.folder / FOLDER / f"{found.detector.name}.json"
-    files.make_folder(path.parent, below=run.folder)
-    files.replace(path, findings_file(found))
-    return path
+    with rewriting(run.folder):
+        record = read_record(run.folder)
+        if record.state not in WITH_OUTPUT or len(record.attempts) != len(run.attempts):
+            return
+        contents = {_path(run, each.detector.name): findings_file(each) for each in found}
+        files.make_folder(run.folder / FINDINGS, below=run.folder)
+        for path, content in contents.items():
+            files.replace(_pending(path), content)
+        if record.digests and not record.altered:  # else the next record would hide that it was changed
+            digests = {path.stem: hashlib.sha256(content).hexdigest() for path, content in contents.items()}
+            replace_record(with_findings(record, digests))
+        for path, content in contents.items():
+            files.replace(path, content)
+            files.remove(_pending(path))
+
+
+def _path(run: RunSummary, detector: str) -> Path:
+    return run.folder / FINDINGS / f"{detector}.json"
+
+
+def _pending(path: Path) -> Path:
+    return path.with_name(f".{path.name}.new")
 
 
 def findings_file(found: Findings) -> bytes:
@@ -114,26 +139,53 @@ def findings_file(found: Findings) -> bytes:
 
 
 def read_findings(run: RunSummary) -> tuple[dict[str, Findings], dict[str, str]]:
-    """By detector: what it found, and which file cannot be read, with the reason."""
-    folder, found, damaged = run.folder / FOLDER, dict[str, Findings](), dict[str, str]()
-    try:
-        paths = sorted(path for path in folder.iterdir() if path.suffix == ".json" and not folder.is_symlink())
-    except OSError:
-        return found, damaged
-    for path in paths:
+    """By detector: what it found, and which file cannot be read or is not the one that the record names, with the
+    reason."""
+    found, damaged = dict[str, Findings](), dict[str, str]()
+    whole = run.digests and run.state in WITH_OUTPUT and not run.altered
+    named = run.digests.findings if whole and run.digests else None
+    for detector in sorted({*_written(run.folder / FINDINGS), *(named or ())}):
+        path = _path(run, detector)
         try:
-            content = read_regular(path, LIMIT, below=run.folder.parent)
+            content = _content(run, path, None if named is None else named.get(detector, ""))
             value = structure_newer(Findings, parse_json(content))
             if value.run != run.uid:
                 raise SchemaError("it is about another run")
             if not is_own(content, value.digest):
                 raise SchemaError("it was changed after it was written")
-            found[path.stem] = value
-        except SchemaError as error:
-            damaged[path.stem] = f"{path}: {error.message}"
-        except (DataError, OSError) as error:
-            damaged[path.stem] = str(error)
+            found[detector] = value
+        except DataError as error:
+            damaged[detector] = f"{path}: {error.message}"
+        except (OSError, ValueError) as error:
+            damaged[detector] = f"{path}: {error}"
     return found, damaged
+
+
+def _written(folder: Path) -> Iterator[str]:
+    with suppress(OSError):
+        yield from (path.stem for path in folder.iterdir() if path.suffix == ".json" and not folder.is_symlink())
+
+
+def _content(run: RunSummary, path: Path, digest: str | None) -> bytes:
+    """What a detector found, by the digest in the run's record. None: the record has no digests of findings.
+
+    Raises SchemaError, DataError, OSError.
+    """
+    if path.parent != run.folder / FINDINGS:
+        raise SchemaError("the run's record names it, which is no detector's file")
+    below = run.folder.parent
+    if digest is None:
+        return read_regular(path, LIMIT, below=below)
+    there = False
+    for each in (path, _pending(path)):
+        with suppress(FileNotFoundError):
+            content = read_regular(each, LIMIT, below=below)
+            if hashlib.sha256(content).hexdigest() == digest:
+                return content
+            there |= each == path
+    if not there:
+        raise SchemaError("it is missing, although its detector judged the run")
+    raise SchemaError("it was changed after it was written" if digest else "it is not in the run's record")
 
 
 def place(evidence: Evidence) -> str:

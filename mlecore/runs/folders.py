@@ -8,6 +8,7 @@ from pathlib import Path
 RECORD = "run.json"
 PLAN = "plan.toml"
 GROUP = "group.json"
+FINDINGS = "findings"  # folder of a run: a file per detector
 
 
 def is_group(folder: Path) -> bool:

@@ -10,8 +10,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from attrs import field, frozen
-
 from mlecore import files
 from mlecore.errors import DataError
 from mlecore.redaction import redacted
@@ -68,25 +66,9 @@ class Journal:
                 if isinstance(found, dict) and all(found.get(key) == value for key, value in wanted.items()):
                     yield found
 
-    def history(self) -> History | None:
-        """What it tells of the group's runs; None if there is no journal."""
+    def started(self) -> set[str] | None:
+        """Names of the runs that have had a record; None if there is no journal."""
         if not self.path.is_file():
             return None
-        told = History()
-        for event in self.read():
-            run, what, detector = event.get("run"), event.get("event"), event.get("detector")
-            if isinstance(run, str) and what in STATES:
-                told.started.add(run)
-            if isinstance(run, str) and what == "starting":  # again: it will be judged anew
-                told.judged.pop(run, None)
-            if isinstance(run, str) and what == "judged" and isinstance(detector, str):
-                told.judged.setdefault(run, set()).add(detector)
-        return told
-
-
-@frozen
-class History:
-    """What a journal tells of the runs of its group, by their names."""
-
-    started: set[str] = field(factory=set)  # those that have had a record
-    judged: dict[str, set[str]] = field(factory=dict)  # by which detectors
+        events = ((event.get("run"), event.get("event")) for event in self.read())
+        return {run for run, event in events if isinstance(run, str) and event in STATES}

@@ -42,6 +42,7 @@ FINISHED = "finished_submission"  # in the place of a job's name, if an agent su
 STATES: tuple[str, ...] = get_args(State)
 ENDS: tuple[str, ...] = get_args(Ended)
 SETTLED = ("graded", "cancelled", "failed")  # final states
+WITH_OUTPUT = ("collected", "graded")  # states in which what the agent left is in the run's folder
 
 
 class RecordError(DataError):
@@ -143,6 +144,7 @@ class Digests:
     submission: str | None = None  # of submission/submission.csv as it was collected
     grade: str | None = None  # of grade.json as it was published
     output: Mapping[str, str] = field(factory=dict)  # of code/, logs/ and snapshots as they were collected, by folder
+    findings: Mapping[str, str] | None = None  # of findings/, by detector; null in records from before there was this
 
 
 @frozen(kw_only=True)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
+import os
 import re
 import secrets
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -26,7 +29,7 @@ from mlecore.runs.folders import GROUP, PLAN, RECORD, inner_folders, is_group, i
 from mlecore.runs.journal import now
 from mlecore.runs.plan import Plan, PlannedRun
 from mlecore.runs.planning import read_plan, write_plan
-from mlecore.runs.record import FORMAT, RecordError, RunRecord, RunSummary
+from mlecore.runs.record import FORMAT, WITH_OUTPUT, RecordError, RunRecord, RunSummary
 from mlecore.runs.seals import seal
 from mlecore.runs.waiting import read_reasons, with_reason
 from mlecore.schema import LIMIT, NOT_IN_FILE, SchemaError, parse_json, plain, read_json, read_newer
@@ -219,9 +222,49 @@ def recover_record(folder: Path) -> tuple[RunRecord, str]:
 
 def write_record(record: RunRecord) -> RunRecord:
     """Durably; the folder must be there. Returns what was written: the record with its digests."""
-    record = with_digests(record)
-    files.replace(record.folder / RECORD, record.dumps(), keep_previous=True)
+    with rewriting(record.folder):
+        record = with_digests(_judged(record))
+        replace_record(record)
     return record
+
+
+@contextmanager
+def rewriting(folder: Path) -> Iterator[None]:
+    """Keeps the others out that change this run's record: its controller and `mlecore detect`.
+
+    Where the system cannot lock a folder (NFS, Windows), nobody is kept out.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def replace_record(record: RunRecord) -> None:
+    """Write a record as it is, durably; for whoever is ``rewriting`` it."""
+    files.replace(record.folder / RECORD, record.dumps(), keep_previous=True)
+
+
+def _judged(record: RunRecord) -> RunRecord:
+    """With the digests of what `mlecore detect` found while a controller held the record."""
+    if record.digests is None or record.state not in WITH_OUTPUT:
+        return record
+    try:
+        last = read_summary(record.folder)
+    except (RecordError, FileNotFoundError):
+        return record
+    if last.digests is None or last.altered or last.state not in WITH_OUTPUT:
+        return record
+    digests = evolve(record.digests, record=last.digests.record, findings=last.digests.findings)
+    return evolve(record, digests=digests)
 
 
 def _read_group(folder: Path, read: Callable[[Path], R], known: Mapping[str, K]) -> _Listing[R | K]:

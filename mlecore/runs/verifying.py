@@ -11,9 +11,9 @@ from attrs import field, frozen
 from mlecore.errors import DataError
 from mlecore.regular import read_regular
 from mlecore.runs.digests import changed_output, is_own, problems
-from mlecore.runs.findings import FOLDER, read_findings
+from mlecore.runs.findings import read_findings
 from mlecore.runs.folders import PLAN, RECORD
-from mlecore.runs.journal import EVENTS, History, Journal
+from mlecore.runs.journal import EVENTS, Journal
 from mlecore.runs.record import RunRecord
 from mlecore.runs.snapshots import HISTORY
 from mlecore.runs.store import Group, load_group, open_group
@@ -49,10 +49,10 @@ class Exported:
 
 def not_started(group: Group) -> frozenset[str] | None:
     """Planned runs that have not begun, by the group's journal; None if it has none."""
-    history = Journal(group.folder).history()
-    if history is None:
+    started = Journal(group.folder).started()
+    if started is None:
         return None
-    return frozenset(run.name for run in group.plan.runs()) - history.started - group.cancelled
+    return frozenset(run.name for run in group.plan.runs()) - started - group.cancelled
 
 
 def is_own_plan(group: Group) -> bool:
@@ -68,8 +68,8 @@ def verify_group(folder: Path, exported: Exported | None = None) -> Verdict:
     """
     group = open_group(folder)
     wrong, undecided = [], []
-    history = None if exported else Journal(folder).history()
-    if not exported and history is None:
+    started = None if exported else Journal(folder).started()
+    if not exported and started is None:
         undecided.append(
             f"there is no bundle.json, which `mlecore runs export` writes, and no {EVENTS}, which is written where a "
             "group runs: whether files were removed cannot be seen"
@@ -80,13 +80,13 @@ def verify_group(folder: Path, exported: Exported | None = None) -> Verdict:
     present = [record for record in records if (record.folder / RECORD).is_file()]
     absent = [record for record in records if not (record.folder / RECORD).is_file()]
     for record in present:
-        wrong += [f"{record.name}: {problem}" for problem in _problems(record, history)]
+        wrong += [f"{record.name}: {problem}" for problem in _problems(record, exported=started is None)]
     cancelled = sum(record.state == "cancelled" for record in absent)
     missing = [record.name for record in absent if record.state != "cancelled"]
     if exported:
         waiting: Collection[str] | None = exported.not_started
     else:
-        waiting = None if history is None else set(missing) - history.started
+        waiting = None if started is None else set(missing) - started
     if waiting is None and missing:
         shown = ", ".join(missing[:_NAMED]) + (" ..." if len(missing) > _NAMED else "")
         undecided.append(
@@ -104,17 +104,12 @@ def verify_group(folder: Path, exported: Exported | None = None) -> Verdict:
     )
 
 
-def _problems(record: RunRecord, history: History | None) -> Iterator[str]:
+def _problems(record: RunRecord, *, exported: bool) -> Iterator[str]:
     if record.digests is None:
         yield "its record has no digests, so that changes cannot be seen"
     yield from problems(record)
-    yield from changed_output(record, exported=history is None)
-    found, damaged = read_findings(record)
-    yield from (message.removeprefix(f"{record.folder}/") for message in damaged.values())
-    judged = history.judged.get(record.name, set()) if history else set()
-    if record.state == "graded":
-        for detector in sorted(judged - found.keys() - damaged.keys()):
-            yield f"{FOLDER}/{detector}.json is missing, although {detector} judged the run"
+    yield from changed_output(record, exported=exported)
+    yield from (message.removeprefix(f"{record.folder}/") for message in read_findings(record)[1].values())
     try:
         content = read_regular(record.folder / HISTORY, LIMIT, below=record.folder.parent)
         values = parse_json(content)

@@ -16,14 +16,15 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import IO, Any
 
+from attrs import evolve
+
 from mlecore import files
 from mlecore.errors import DataError, UsageError
 from mlecore.regular import is_regular, regular_files
 from mlecore.runs.cancelled import CANCELLED
 from mlecore.runs.digests import with_own_digest
-from mlecore.runs.findings import FOLDER as FINDINGS
 from mlecore.runs.findings import findings_file, read_findings
-from mlecore.runs.folders import GROUP, PLAN, RECORD
+from mlecore.runs.folders import FINDINGS, GROUP, PLAN, RECORD
 from mlecore.runs.journal import now
 from mlecore.runs.plan import Plan
 from mlecore.runs.record import RunRecord
@@ -73,15 +74,14 @@ def export_group(folder: Path, to: Path, *, logs: bool = False) -> Bundle:
             add(CANCELLED, _read(group.folder / CANCELLED))
         for record in records:
             look = Search((*keys, *_secrets_of(record, logs)))
+            found = {name: findings_file(public_findings(each)) for name, each in read_findings(record)[0].items()}
             for name, path in _files_of(record, logs):
                 if name == RECORD:
-                    shared = public_record(record)
-                    whole = record.digests is not None and not record.altered
-                    add(f"{record.name}/{name}", [(with_own_digest(shared) if whole else shared).dumps()])
+                    add(f"{record.name}/{name}", [_shared(record, found).dumps()])
                 else:
                     add(f"{record.name}/{name}", _read(path))
-            for detector, found in read_findings(record)[0].items():
-                add(f"{record.name}/{FINDINGS}/{detector}.json", [findings_file(public_findings(found))])
+            for detector, content in found.items():
+                add(f"{record.name}/{FINDINGS}/{detector}.json", [content])
         bundle = Bundle(
             group=group.info.name,
             created_at=now(),
@@ -98,6 +98,17 @@ def export_group(folder: Path, to: Path, *, logs: bool = False) -> Bundle:
         sink.add(HEAD, [_json(values)])
     partial.rename(to)
     return bundle
+
+
+def _shared(record: RunRecord, findings: Mapping[str, bytes]) -> RunRecord:
+    """The record as others get it. It still names findings that are missing here, or were changed."""
+    shared, digests = public_record(record), record.digests
+    if digests is None or record.altered:
+        return shared
+    if digests.findings is not None:
+        ours = {name: hashlib.sha256(content).hexdigest() for name, content in findings.items()}
+        digests = evolve(digests, findings={**digests.findings, **ours})
+    return with_own_digest(evolve(shared, digests=digests))
 
 
 def _json(values: Mapping[str, Any]) -> bytes:

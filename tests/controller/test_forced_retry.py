@@ -12,7 +12,7 @@ from mlecore.cli import main
 from mlecore.controller import replacing
 from mlecore.controller.api import run_group
 from mlecore.runs import requests
-from mlecore.runs.findings import FOLDER as FINDINGS
+from mlecore.runs.folders import FINDINGS
 from mlecore.runs.store import load_group, read_record
 
 RUN = "worker--coins--0"

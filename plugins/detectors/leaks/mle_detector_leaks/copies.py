@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from mle_detector_leaks.predictions import Predictions, read_predictions
+from mle_detector_leaks.public_columns import RULE as COLUMN
 from mle_detector_leaks.public_columns import public_copy
 from mle_detector_leaks.scores import report_of
 from mlecore.competitions import Competition
@@ -22,18 +23,23 @@ _SHOWN = 10  # runs that a finding names
 def copies(
     run: RunRecord, group: Sequence[RunRecord], competition: Competition, public: Path | None, not_read: list[NotRead]
 ) -> Iterator[Finding]:
-    """A finding for each comparison that can be made; none without a valid submission.
+    """A finding for each comparison; none without a valid submission.
 
     Public files that were not compared are added to ``not_read``.
     """
-    own = _predictions(run, competition.format)
+    report, own = report_of(run), _predictions(run, competition.format)
+    if report is None or report.status != "graded":
+        return
     if own is None:
+        yield Finding(rule="same-submission", verdict="undecided", summary="its submission cannot be read")
         return
     yield same_submission(run, own, group, competition.format)
-    if public is not None:
-        yield from sample_copy(own, competition, public)
-        if own.varied:
-            yield public_copy(run, competition, public, not_read)
+    if public is None:
+        yield Finding(rule=COLUMN, verdict="undecided", summary="the public data that it worked on are not here")
+        return
+    yield from sample_copy(own, competition, public)
+    if own.varied:
+        yield public_copy(run, competition, public, not_read)
 
 
 def _predictions(run: RunRecord, format: Format) -> Predictions | None:

@@ -24,16 +24,20 @@ def known_leaks(run: RunRecord, facts: Facts, not_read: list[NotRead]) -> Findin
     evidence: list[Evidence] = []
     used: list[Leak] = []
     signs = [sign for leak in facts.leaks for sign in leak.signs]
+    files = 0
     if signs:
         for file in code_files(run.folder, not_read):
+            files += 1
             for sign in dict.fromkeys(signs):
                 places = list(uses(file, sign))
                 evidence += [_evidence(file, line) for line in places]
                 used += [leak for leak in facts.leaks if places and sign in leak.signs]
     listed = [{"file": leak.file, "column": leak.column, "why": leak.why, "score": leak.score} for leak in facts.leaks]
     names = sorted({leak.column or leak.file for leak in used})
-    if not names and not_read:
-        why = f"not all code could be read: {not_read[0].file} ({not_read[0].why})"
+    why = f"not all code could be read: {not_read[0].file} ({not_read[0].why})" if not_read else ""
+    if signs and not (files or why):
+        why = "the run left no code to look at"
+    if not names and why:
         return Finding(rule=RULE, verdict="undecided", summary=why, details={"leaks": listed})
     if not names:
         what = "its code uses no known leak" if signs else "no leak is known that its code would show"

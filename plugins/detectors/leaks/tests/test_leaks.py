@@ -120,6 +120,17 @@ def judge(
     return {finding.rule: finding for finding in found}
 
 
+def test_what_is_not_there_is_undecided_and_not_clean(competition: Competition, make: Made, public: Path) -> None:
+    closed, here = make("closed"), make("here")
+    (closed.folder / "code" / "main.py").unlink()
+    found = judge(closed, competition, public)["known-leak"]
+    assert found.verdict == "undecided" and "left no code" in found.summary
+    assert judge(here, competition)["public-copy"].verdict == "undecided"
+    assert "undecided" not in {finding.verdict for finding in judge(here, competition, public).values()}
+    (here.folder / "submission" / "submission.csv").unlink()
+    assert judge(here, competition, public)["same-submission"].verdict == "undecided"
+
+
 @pytest.mark.parametrize(
     ("code", "lines"),
     [

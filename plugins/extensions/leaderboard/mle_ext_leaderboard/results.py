@@ -19,7 +19,7 @@ from mlecore.reports.cells import one_line
 from mlecore.reports.conditions import conditions
 from mlecore.reports.graded import Graded, read_graded
 from mlecore.reports.progress import progress
-from mlecore.runs.record import RunRecord
+from mlecore.runs.record import WITH_OUTPUT, RunRecord
 from mlecore.runs.store import load_group, open_group
 from mlecore.schema import SchemaError, parse_json
 
@@ -80,7 +80,7 @@ class Results:
     digests: Mapping[str, tuple[str, ...]]
     conditions: Mapping[str, tuple[str, ...]]  # condition -> values; more than one: they differ between the runs
     recorded: Recorded
-    detectors: Mapping[str, Mapping[str, int]]  # detector -> outcome -> runs
+    detectors: Mapping[str, Mapping[str, int]]  # detector -> outcome -> runs; empty: planned, and judged none
     progress: tuple[tuple[float, float | None, float], ...]  # hours, any medal in %, better than the sample in %
     runs: tuple[RunResult, ...]
 
@@ -91,6 +91,12 @@ class Results:
     @property
     def competitions(self) -> tuple[str, ...]:
         return tuple(sorted({run.competition for run in self.runs}))
+
+    @property
+    def judged(self) -> dict[str, tuple[int, int]]:
+        """Detector -> (results that it judged without failing, results)."""
+        results = sum(run.state in WITH_OUTPUT for run in self.runs)
+        return {name: (sum(of.values()) - of.get("failed", 0), results) for name, of in self.detectors.items()}
 
     def shown_by(self, export: Results) -> bool:
         """Are these the results of an export? An older version of mlecore knows fewer conditions: one that
@@ -119,7 +125,8 @@ def results_of(group: Path, bundle: str) -> Results:
     """What the runs in a group's folder show. Raises UsageError, DataError as ``load_group`` does."""
     import mlecore
 
-    graded = [read_graded(record) for record in load_group(group)]
+    opened = open_group(group)
+    graded = [read_graded(record, opened.plan) for record in load_group(group)]
     if not graded:
         raise DataError(f"{group.name} has no runs")
     records = [each.run for each in graded]
@@ -129,7 +136,7 @@ def results_of(group: Path, bundle: str) -> Results:
         bundle=bundle,
         mlecore=mlecore.__version__,
         groups=tuple(sorted({run.group for run in records})),
-        group_uid=open_group(group).info.uid,
+        group_uid=opened.info.uid,
         agent=_most(f"{run.agent.name} {run.agent.version}, source {run.agent.source[:12] or '-'}" for run in begun),
         setups=tuple(sorted({_setup(run) for run in begun})),
         models=tuple(sorted({run.model for run in begun if run.model})),
@@ -222,7 +229,7 @@ def _varying(runs: Sequence[RunRecord]) -> list[str]:
 
 
 def _detectors(graded: Sequence[Graded]) -> dict[str, dict[str, int]]:
-    found: dict[str, Counter[str]] = {}
+    found: dict[str, Counter[str]] = {name: Counter() for item in graded for name in item.planned_detectors}
     for item in graded:
         for judgement in item.judgements:
             found.setdefault(judgement.detector, Counter())[judgement.outcome] += 1

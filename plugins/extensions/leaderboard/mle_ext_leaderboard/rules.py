@@ -123,8 +123,12 @@ def _findings(results: Results) -> Iterator[Remark]:
             first = next(found for found in flagged[0].findings if found.startswith(f"{verdict}:"))
             words = f"{counted(len(flagged), 'run')} ({_list(map(_name, flagged))}): {first}"
             yield Remark(level="error" if level == "error" else "warning", check="findings", words=words)
-    if not results.detectors:
+    if not any(judged for judged, _ in results.judged.values()):
         yield Remark(level="warning", check="findings", words="no detector judged the runs: mlecore detect GROUP")
+    for detector, (judged, of) in results.judged.items():
+        if judged < of:
+            which = f"{judged} of {of} runs" if judged else "no run, although the plan names it"
+            yield Remark(level="warning", check="findings", words=f"judged by {detector} {which}")
 
 
 def table_key(name: str, ids: Sequence[str], results: Results) -> tuple[tuple[str, str], ...]:

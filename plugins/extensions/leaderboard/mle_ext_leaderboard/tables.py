@@ -33,8 +33,8 @@ TAGS: Mapping[str, str] = {
     "no-knowledge": "claims no knowledge base",
     "no-prompts": "claims no competition-specific prompts",
     "no-web": "no web, by the records",
-    "judged": "judged by detectors",
-    "unflagged": "judged, and no run is flagged",
+    "judged": "every run judged by each detector",
+    "unflagged": "every run judged, and none flagged",
 }
 """Columns of transparency."""
 
@@ -78,7 +78,7 @@ def _has(tag: str, check: Check) -> bool:
     said = entry.disclosures
     regraded = has_second_party(check.signed, "graded again")
     flagged = any(found.startswith(("violation:", "suspicious:")) for run in results.runs for found in run.findings)
-    judged = bool(results.detectors)
+    judged = bool(results.judged) and all(judged == of for judged, of in results.judged.values())
     web = next((line for line in check.lines if line.name == "web"), None)
     return {
         "signed": any(signed.statement.predicate.role == "ran" for signed in check.signed),

@@ -15,8 +15,8 @@ from mlecore.grading.report import Report
 from mlecore.regular import read_regular
 from mlecore.reports.position import position
 from mlecore.runs.digests import is_own
-from mlecore.runs.findings import FOLDER, OUTCOMES, DetectorOutcome, read_findings
-from mlecore.runs.folders import RECORD
+from mlecore.runs.findings import OUTCOMES, DetectorOutcome, read_findings
+from mlecore.runs.folders import FINDINGS, RECORD
 from mlecore.runs.record import FORMAT, RunRecord, RunSummary, moment
 from mlecore.runs.store import recover_record
 from mlecore.schema import LIMIT
@@ -95,7 +95,7 @@ class Row:
 
 def stamp(folder: str) -> Stamp:
     """Another one as soon as the run's row may be: a grade is written before the record that tells of it."""
-    return file_stamp(f"{folder}/{RECORD}"), file_stamp(f"{folder}/{FOLDER}")
+    return file_stamp(f"{folder}/{RECORD}"), file_stamp(f"{folder}/{FINDINGS}")
 
 
 def file_stamp(path: str) -> tuple[int, int, int] | None:
@@ -111,7 +111,7 @@ def read_row(folder: Path) -> Row:
     record, remark = _read_record(folder)
     report = _read_report(folder) if record.state in ("graded", "collected") else None
     worst: DetectorOutcome | None = None
-    if (folder / FOLDER).is_dir():
+    if (folder / FINDINGS).is_dir():
         found, damaged = read_findings(record)
         outcomes = {each.outcome for each in found.values()} | ({"failed"} if damaged else set())
         worst = next((outcome for outcome in OUTCOMES if outcome in outcomes), None)
