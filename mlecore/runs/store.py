@@ -258,7 +258,7 @@ def _judged(record: RunRecord) -> RunRecord:
     if record.digests is None or record.state not in WITH_OUTPUT:
         return record
     try:
-        last = read_summary(record.folder)
+        last = read_record(record.folder)
     except (RecordError, FileNotFoundError):
         return record
     if last.digests is None or last.altered or last.state not in WITH_OUTPUT:

@@ -80,7 +80,7 @@ def verify_group(folder: Path, exported: Exported | None = None) -> Verdict:
     present = [record for record in records if (record.folder / RECORD).is_file()]
     absent = [record for record in records if not (record.folder / RECORD).is_file()]
     for record in present:
-        wrong += [f"{record.name}: {problem}" for problem in _problems(record, exported=started is None)]
+        wrong += [f"{record.name}: {problem}" for problem in _problems(record, started is None)]
     cancelled = sum(record.state == "cancelled" for record in absent)
     missing = [record.name for record in absent if record.state != "cancelled"]
     if exported:
@@ -104,7 +104,7 @@ def verify_group(folder: Path, exported: Exported | None = None) -> Verdict:
     )
 
 
-def _problems(record: RunRecord, *, exported: bool) -> Iterator[str]:
+def _problems(record: RunRecord, exported: bool) -> Iterator[str]:
     if record.digests is None:
         yield "its record has no digests, so that changes cannot be seen"
     yield from problems(record)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 from mle_lib_pages.report import page
 from mlecore_testing import drawn_groups
 from recomputed import differences, page_differences, read_group, report
@@ -16,6 +17,7 @@ from recomputed import differences, page_differences, read_group, report
 from mlecore.reports.sources import read_sources
 from mlecore.reports.summary import summarise
 from mlecore.runs.digests import with_digest
+from mlecore.runs.store import read_record, write_record
 
 SOME = (
     "leaf-classification",
@@ -63,6 +65,7 @@ def write_findings(run: Path, verdict: str, confidence: float | None) -> None:
     }
     (run / "findings").mkdir()
     (run / "findings" / "dolos.json").write_bytes(with_digest(values))
+    write_record(evolve(read_record(run), digests=None))
 
 
 def test_a_small_report(some) -> None:

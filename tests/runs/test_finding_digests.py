@@ -168,3 +168,12 @@ def test_a_record_without_digests_of_findings_is_read_as_before(group) -> None:
     judge(group, "clean", "ears")
     assert read_record(path.parent).digests.findings.keys() == {"eyes", "ears"}
     assert verify(group)[0] == 0
+
+
+def test_reports_say_which_runs_no_detector_judged(group: Path) -> None:
+    judge(group)
+    plan = group / "plan.toml"
+    plan.write_text(plan.read_text() + '\n[execution.detectors.rules]\nmodel = "m"\n')
+    [setup] = summarise(read_sources([str(group)], [], group.parent)).setups
+    assert [(use.detector, use.not_judged) for use in setup.detectors] == [("eyes", 1), ("rules", 2)]
+    assert any("by eyes 1 of 2 runs" in note and "by rules no run" in note for note in setup.notes)

@@ -60,6 +60,7 @@ class Recorded:
     mcp: tuple[str, ...]  # MCP servers
     server_tools: bool  # could the model's provider run tools?
     varying: tuple[str, ...]  # what differs between competitions: options, label, files of the agent
+    unknown_cost: int  # runs that could use a model, and whose cost is not known, or not whole
 
 
 @frozen(kw_only=True)
@@ -91,6 +92,11 @@ class Results:
     @property
     def competitions(self) -> tuple[str, ...]:
         return tuple(sorted({run.competition for run in self.runs}))
+
+    @property
+    def has_first_seeds(self) -> bool:
+        """Are its seeds 0, 1, 2 ...? Others may be the best of more."""
+        return self.seeds == tuple(range(len(self.seeds)))
 
     @property
     def judged(self) -> dict[str, tuple[int, int]]:
@@ -215,7 +221,16 @@ def _recorded(runs: Sequence[RunRecord]) -> Recorded:
         mcp=tuple(sorted({server.url for run in runs for server in run.limits.mcp.values()})),
         server_tools=any(run.access is not None and run.access.server_tools for run in runs),
         varying=tuple(_varying(runs)),
+        unknown_cost=sum(map(_has_unknown_cost, runs)),
     )
+
+
+def _has_unknown_cost(run: RunRecord) -> bool:
+    """An open network and a variable of the user's count as a model: the variable may be its key."""
+    if run.calls is not None and (run.calls.unknown or not run.calls.calls):
+        return bool(run.calls.unknown)
+    could = run.model or run.access or run.usage or (run.limits.network == "open" and run.secrets)
+    return bool(could) and (run.usage is None or run.usage.cost_usd is None)
 
 
 def _varying(runs: Sequence[RunRecord]) -> list[str]:

@@ -90,6 +90,10 @@ def _complete(rules: Rules, sets: Mapping[str, Sequence[str]], results: Results)
     wanted = sorted({id for name in covered for id in sets[name]})
     if len(results.seeds) < rules.seeds:
         yield _error("complete", f"{counted(len(results.seeds), 'seed')}; at least {rules.seeds} are needed")
+    if not results.has_first_seeds:
+        seeds = _list(results.seeds)
+        words = f"the seeds are {seeds}, not 0 to {len(results.seeds) - 1}: they may have been selected from more runs"
+        yield Remark(level="warning", check="complete", words=words)
     graded = {(run.competition, run.seed) for run in results.runs if run.state == "graded"}
     for seed in results.seeds:
         missing = [id for id in wanted if (id, seed) not in graded]
@@ -112,8 +116,15 @@ def _budget(rules: Rules, results: Results) -> Iterator[Remark]:
             "budget", f"{counted(len(over), 'run')} took longer than the time limit: {_list(map(_name, over))}"
         )
     costs = [run.usd for run in results.runs if run.usd is not None]
-    if rules.max_usd is not None and costs and sum(costs) > rules.max_usd:
+    if rules.max_usd is None:
+        return
+    if sum(costs) > rules.max_usd:
         yield _error("budget", f"the models cost {sum(costs):.2f} USD; at most {rules.max_usd:g} USD are allowed")
+    elif unknown := results.recorded.unknown_cost:
+        words = (
+            f"the cost of the models is unknown in {counted(unknown, 'run')}; at most {rules.max_usd:g} USD are allowed"
+        )
+        yield Remark(level="undecided", check="budget", words=words)
 
 
 def _findings(results: Results) -> Iterator[Remark]:

@@ -33,6 +33,7 @@ TAGS: Mapping[str, str] = {
     "no-knowledge": "claims no knowledge base",
     "no-prompts": "claims no competition-specific prompts",
     "no-web": "no web, by the records",
+    "first-seeds": "seeds 0, 1, 2 ...: none was left out",
     "judged": "every run judged by each detector",
     "unflagged": "every run judged, and none flagged",
 }
@@ -92,6 +93,7 @@ def _has(tag: str, check: Check) -> bool:
         "no-knowledge": not said.knowledge_base,
         "no-prompts": not said.competition_prompts,
         "no-web": said.web == "none" and web is not None and web.verdict == "recorded",
+        "first-seeds": results.has_first_seeds,
         "judged": judged,
         "unflagged": judged and not flagged,
     }[tag]

@@ -1,0 +1,88 @@
+"""What an entry could leave out: runs that went worse, their cost, the judgement of detectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve
+from mle_ext_leaderboard.board import open_board
+from mle_ext_leaderboard.checking import Check, check_rules
+from mle_ext_leaderboard.tables import Standing
+from mlecore_testing import drawn_groups
+
+from mlecore.agents import Usage
+from mlecore.registry.provenance import PluginUse
+from mlecore.runs.findings import Findings, write_findings
+from mlecore.runs.measured import ModelCalls
+from mlecore.runs.record import RunRecord
+
+Make = Callable[..., Path]
+
+
+def checked(board: Path, *, only: str) -> tuple[Check, list[tuple[str, str]]]:
+    """The entry "alpha" by the rules, and its remarks of one kind."""
+    check = check_rules(open_board(board), "alpha", {})
+    return check, [(remark.level, remark.words) for remark in check.remarks if remark.check == only]
+
+
+def test_detectors_that_judged_some_runs_or_none_are_named(board: Path, make_export: Make, add: Make) -> None:
+    """Judged by one on one of six runs; planned for another, which judged none."""
+
+    def judge(run: RunRecord) -> RunRecord:
+        if (run.competition, run.seed) == ("spaceship-titanic", 0):
+            found = Findings(run=run.uid, detector=PluginUse(name="eyes"), created_at="now", seconds=1.0, group="x")
+            write_findings(run, found)
+        plan = run.folder.parent / "plan.toml"
+        if "rules" not in (text := plan.read_text()):
+            plan.write_text(f'{text}\n[execution.detectors.rules]\nmodel = "m"\n')
+        return run
+
+    add("alpha", make_export("a", change=judge))
+    check, found = checked(board, only="findings")
+    assert [level for level, _ in found] == ["warning", "warning"]
+    assert "by eyes 1 of 6 runs" in found[0][1] and "by rules no run" in found[1][1]
+    assert not {"judged", "unflagged"} & {*Standing(check=check).tags}
+
+
+@pytest.mark.parametrize(("seeds", "remarks"), [((0, 1), 0), ((3, 17), 1), ((1, 2), 1)])
+def test_chosen_seeds_draw_a_remark(
+    board: Path,
+    make_export: Make,
+    add: Make,
+    monkeypatch: pytest.MonkeyPatch,
+    seeds: tuple[int, ...],
+    remarks: int,
+) -> None:
+    parse = drawn_groups.parse_plan
+    monkeypatch.setattr(
+        drawn_groups, "parse_plan", lambda text: parse(text.replace("seeds = 2", f"seeds = {[*seeds]}"))
+    )
+    add("alpha", make_export("a"))
+    check, found = checked(board, only="complete")
+    assert [level for level, _ in found] == ["warning"] * remarks
+    assert ("first-seeds" in Standing(check=check).tags) == (not remarks)
+
+
+@pytest.mark.parametrize(
+    ("changes", "level"),
+    [
+        ({}, None),
+        ({"usage": Usage(input_tokens=5)}, "undecided"),
+        ({"usage": None, "model": "m"}, "undecided"),
+        ({"usage": None}, None),
+        ({"usage": None, "model": "m", "calls": ModelCalls()}, None),
+        ({"calls": ModelCalls(calls=2, unknown=1, cost_usd=0.1)}, "undecided"),
+        ({"usage": Usage(cost_usd=10_001.0)}, "error"),
+    ],
+)
+def test_a_cost_that_nobody_knows_is_not_below_the_limit(
+    board: Path, make_export: Make, add: Make, changes: dict[str, Any], level: str | None
+) -> None:
+    path = board / "leaderboard.toml"
+    path.write_text(path.read_text().replace("[sets]", "max_usd = 10000\n[sets]"))
+    add("alpha", make_export("a", change=lambda run: evolve(run, **changes) if run.seed else run))
+    _, found = checked(board, only="budget")
+    assert [each for each, _ in found] == ([level] if level else [])
