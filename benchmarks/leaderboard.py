@@ -18,12 +18,12 @@ import tomli_w
 from _measure import rounds, run, scratch, table
 from attrs import evolve
 from mle_ext_leaderboard.creating import create_board
-from mle_ext_leaderboard.opening import head_digest
 from mle_ext_leaderboard.results import results_of
 from mlecore_testing import drawn_groups
 
 from mlecore.child_environment import child_environment
 from mlecore.reports.benchmark import split_ids
+from mlecore.sharing.bundle import OpenBundle, head_digest
 from mlecore.sharing.exporting import export_group
 from mlecore.sharing.signed import add_signature
 
@@ -65,14 +65,23 @@ def fill(folder: Path, entries: int, seeds: int, split: str) -> None:
     rules = (board / "leaderboard.toml").read_text().replace('data = "published"', 'data = "any"')
     (board / "leaderboard.toml").write_text(rules.replace("seeds = 3", f"seeds = {seeds}"))
     (board / "allowed_signers").write_text(f"me@example.org {key.with_suffix('.pub').read_text()}")
-    sha256 = head_digest(export)
+    with OpenBundle(export) as opened:
+        sha256 = head_digest(opened)
     results, draw = results_of(group, sha256), random.Random(1)
     for number in range(entries):
         place = board / "entries" / f"entry-{number:03d}"
         place.mkdir()
         os.link(export, place / "export.zip")
         chance = draw.random()
-        runs = tuple(evolve(each, medal="gold" if draw.random() < chance else "") for each in results.runs)
+        runs = tuple(
+            evolve(
+                each,
+                medal="gold" if draw.random() < chance else "",
+                score=str(draw.random()),
+                submission_sha256=draw.randbytes(32).hex(),
+            )
+            for each in results.runs
+        )
         (place / "results.json").write_bytes(evolve(results, runs=runs, group_uid=str(number)).dumps())
         values = {"authors": ["Somebody"], "date": "2026-01-31", "agent": f"agent {number}", "version": "1"}
         values |= {"export": {"file": "export.zip", "sha256": sha256}}

@@ -34,7 +34,7 @@ SIGNATURES = "signatures"
 MOST_FILES = 200_000
 MOST_BYTES = 20 * 2**30  # of all files, unpacked
 FORMAT = 1
-_SIGNATURE = re.compile(rf"{SIGNATURES}/[\w-]+\.json(\.sig)?")
+SIGNATURE = re.compile(rf"{SIGNATURES}/[\w-]+\.json(\.sig)?")
 _LINE = re.compile(r"([0-9a-f]{64}) ([0-9]{1,15}) (.+)")  # of the list: SHA-256, bytes, path as JSON
 LIST_LIMIT = 64 * 2**20  # bytes of a list of files
 _CHUNK = 1 << 20
@@ -257,7 +257,9 @@ def problems(source: OpenBundle, bundle: Bundle) -> list[str]:
     """What is missing, extra, or different from the list, a few of each kind; empty for an intact bundle. Raises
     DataError if its files cannot be listed."""
     listed = {entry.path for entry in bundle.files}
-    extra = sorted(name for name in set(source.names()) - listed - {HEAD, FILES} if not _SIGNATURE.fullmatch(name))
+    names = set(source.names())
+    pairs = {name for name in names if SIGNATURE.fullmatch(name) and name.removesuffix(".sig") in names}
+    extra = sorted(names - listed - pairs - {HEAD, FILES})
     unread, longer, shorter, other = list[str](), list[str](), list[str](), list[str]()
     for entry in bundle.files:
         digest, size = hashlib.sha256(), 0

@@ -43,8 +43,23 @@ def new(folder: Path, title: str) -> None:
 @click.option("--corrects", default="", metavar="ENTRY", help="The entry that this one replaces.")
 @click.option("--retracts", default="", metavar="ENTRY", help="The entry to withdraw; needs no export.")
 @click.option("--reason", default="", help="Why an entry is corrected or withdrawn.")
+@click.option(
+    "--sign",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="KEY",
+    help="Sign the correction or retraction, with an SSH key that signed ENTRY.",
+)
 @_board
-def add(name: str, export: Path | None, address: str, corrects: str, retracts: str, reason: str, board: Path) -> None:
+def add(
+    name: str,
+    export: Path | None,
+    address: str,
+    corrects: str,
+    retracts: str,
+    reason: str,
+    sign: Path | None,
+    board: Path,
+) -> None:
     """Add an entry from an EXPORT of mlecore runs export.
 
     Writes entries/NAME/ with the export, its results, and entry.toml, whose open lines you complete.
@@ -54,16 +69,16 @@ def add(name: str, export: Path | None, address: str, corrects: str, retracts: s
     from mlecore.errors import UsageError
 
     opened = open_board(board)
-    if (corrects and retracts) or bool(corrects or retracts) != bool(reason):
+    if (corrects and retracts) or {bool(reason), bool(sign)} != {bool(corrects or retracts)}:
         raise UsageError(
-            "--reason says why an entry is corrected or retracted", fix="Give one of the two, and a reason."
+            "a correction or retraction needs --reason and --sign", fix="Give one of the two, a reason and a key."
         )
     if bool(export) == bool(retracts):
         raise UsageError("a result needs an EXPORT, and a retraction has none")
     if export:
-        folder = add_result(opened, name, export, corrects=corrects, reason=reason, address=address)
-    else:
-        folder = add_retraction(opened, name, retracts, reason)
+        folder = add_result(opened, name, export, corrects=corrects, reason=reason, key=sign, address=address)
+    elif sign:
+        folder = add_retraction(opened, name, retracts, reason, sign)
     echo(f"{folder}: complete entry.toml, then: mlecore leaderboard check {name} --board {board}")
 
 
@@ -98,6 +113,7 @@ def check(
     from mle_ext_leaderboard.changes import changes
     from mle_ext_leaderboard.checking import check_entry
     from mle_ext_leaderboard.comment import markdown, ordered
+    from mle_ext_leaderboard.duplicates import known_of
     from mlecore.data.layout import DataDirs
     from mlecore.errors import UsageError
 
@@ -111,8 +127,9 @@ def check(
     for remark in ordered(remarks):
         echo(f"{remark.level}: {remark.words}")
     checks = []
+    known = known_of(opened, base or "HEAD")
     for name in chosen:
-        checks.append(done := check_entry(opened, name, export=export, regrade=dirs))
+        checks.append(done := check_entry(opened, name, known, export=export, regrade=dirs))
         echo(f"{name}: {('accepted', 'rejected', '', 'undecided')[done.exit_code]}")
         for remark in ordered(done.remarks):
             echo(f"  {remark.level}, {remark.check}: {remark.words}")

@@ -15,6 +15,7 @@ from mle_ext_leaderboard.board import Board
 from mle_ext_leaderboard.disclosures import HARDWARE
 from mle_ext_leaderboard.entry import FILE, is_https
 from mle_ext_leaderboard.results import Results, read_results, results_of
+from mle_ext_leaderboard.statements import sign
 from mlecore import files
 from mlecore.errors import UsageError
 from mlecore.sharing.bundle import OpenBundle, head_digest, open_bundle
@@ -29,16 +30,21 @@ QUESTIONS = {
 
 
 def add_result(
-    board: Board, name: str, export: Path, *, corrects: str = "", reason: str = "", address: str = ""
+    board: Board,
+    name: str,
+    export: Path,
+    *,
+    corrects: str = "",
+    reason: str = "",
+    key: Path | None = None,
+    address: str = "",
 ) -> Path:
-    """Add a result, or a correction of one; the entry's folder. Raises UsageError, WrongBundle.
+    """Add a result, or a correction of one, which ``key`` signs; the entry's folder. Raises UsageError, WrongBundle.
 
     With ``address``, the export is not copied. If the entry is there already, only its results.json is written again.
     """
     if address and not is_https(address):
         raise UsageError(f"{address!r} is not an https address")
-    if corrects:
-        board.entry(corrects)
     folder = board.entry_folder(name)
     with OpenBundle(export) as source:
         sha256 = head_digest(source)
@@ -52,25 +58,31 @@ def add_result(
         return folder
     with open_bundle(export, sha256) as opened:
         results = results_of(opened.group, sha256)
+    signed = sign(board, key, name, corrects=corrects, reason=reason, export=sha256) if key else {}
     folder.mkdir(parents=True, exist_ok=True)
     place = {"address": address} if address else {"file": _copy(export, folder)}
     about = {"corrects": corrects, "reason": reason} if corrects else {}
     text = "".join(_entry(results, about, {**place, "sha256": sha256}))
+    for file, content in signed.items():
+        (folder / file).write_bytes(content)
     (folder / results_file.FILE).write_bytes(results.dumps())
     (folder / FILE).write_text(text, encoding="utf-8")
     assert read_results(folder) == results
     return folder
 
 
-def add_retraction(board: Board, name: str, retracts: str, reason: str) -> Path:
-    """Withdraw an entry by another one. Raises UsageError."""
+def add_retraction(board: Board, name: str, retracts: str, reason: str, key: Path) -> Path:
+    """Withdraw an entry by another one, which ``key`` signs. Raises UsageError."""
     old = board.entry(retracts)
     folder = board.entry_folder(name)
     if folder.exists():
         raise UsageError(f"the entry {name} already exists", fix="Use another name.")
+    signed = sign(board, key, name, retracts=retracts, reason=reason)
     values = {"authors": list(old.authors), "date": _today(), "retracts": retracts, "reason": reason}
     folder.mkdir(parents=True)
     (folder / FILE).write_text(tomli_w.dumps(values), encoding="utf-8")
+    for file, content in signed.items():
+        (folder / file).write_bytes(content)
     return folder
 
 

@@ -13,6 +13,7 @@ from mle_ext_leaderboard.entry import Entry, read_entry
 from mlecore.errors import UsageError
 from mlecore.reports.benchmark import split_ids
 from mlecore.schema import SchemaError, read_toml, structure
+from mlecore.sharing.bundle import WrongBundle
 
 RULES = "leaderboard.toml"
 ENTRIES = "entries"
@@ -52,8 +53,10 @@ class Board:
         }
 
     @property
-    def signers(self) -> Path:
-        return self.folder / SIGNERS
+    def allowed(self) -> Path | None:
+        """Who may sign, as for git; None if nobody said."""
+        path = self.folder / SIGNERS
+        return path if path.is_file() else None
 
     def names(self) -> list[str]:
         """Of all entries; folders whose names are no entry's included, as ``entry_folder`` says what is wrong."""
@@ -66,6 +69,13 @@ class Board:
         if folder.is_symlink():
             raise UsageError(f"{folder} is a link; an entry is a folder")
         return folder
+
+    def export(self, name: str, file: str) -> Path:
+        """An export in an entry's folder. Raises WrongBundle if it is missing, or a link."""
+        path = self.entry_folder(name) / file
+        if path.is_symlink() or not path.exists():
+            raise WrongBundle(f"{file} is missing, or a link")
+        return path
 
     def entry(self, name: str) -> Entry:
         """Raises UsageError if there is none, SchemaError."""

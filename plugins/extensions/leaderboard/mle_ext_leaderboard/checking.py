@@ -7,12 +7,16 @@ from pathlib import Path
 
 from attrs import evolve, field, frozen
 
-from mle_ext_leaderboard.board import Board
+from mle_ext_leaderboard import entry as entry_file
+from mle_ext_leaderboard import results as results_file
+from mle_ext_leaderboard import statements
+from mle_ext_leaderboard.board import SIGNERS, Board
 from mle_ext_leaderboard.disclosures import Line, compare
-from mle_ext_leaderboard.duplicates import duplicates, groups
+from mle_ext_leaderboard.duplicates import Known, duplicates
 from mle_ext_leaderboard.entry import Entry
 from mle_ext_leaderboard.results import Results, read_results, results_of
 from mle_ext_leaderboard.rules import Remark, apply_rules
+from mle_ext_leaderboard.statements import require_statement
 from mlecore.data.layout import DataDirs
 from mlecore.errors import MlecoreError, UsageError
 from mlecore.runs.verifying import Exported
@@ -40,12 +44,14 @@ class Check:
         return 1 if "error" in levels else 3 if "undecided" in levels else 0
 
 
-def check_entry(board: Board, name: str, *, export: Path | None = None, regrade: DataDirs | None = None) -> Check:
+def check_entry(
+    board: Board, name: str, known: Known, *, export: Path | None = None, regrade: DataDirs | None = None
+) -> Check:
     """Check an entry against its export (``export``: a copy of one that is kept elsewhere) and the rules.
 
     With ``regrade``, all submissions are graded again on the data that are prepared there.
     """
-    quick = check_rules(board, name, groups(board))
+    quick = check_rules(board, name, known)
     entry, results = quick.entry, quick.results
     if entry is None or entry.export is None or results is None:
         return quick
@@ -55,7 +61,7 @@ def check_entry(board: Board, name: str, *, export: Path | None = None, regrade:
         remarks.append(Remark(level="undecided", check="hashes", words=words))
         return quick
     try:
-        with open_bundle(export or export_of(board, name, entry.export.file), entry.export.sha256) as opened:
+        with open_bundle(export or board.export(name, entry.export.file), entry.export.sha256) as opened:
             remarks += _hashes(opened)
             signed, wrong = signatures(board, opened.source, opened.group)
             remarks += wrong
@@ -72,21 +78,14 @@ def check_entry(board: Board, name: str, *, export: Path | None = None, regrade:
     return evolve(quick, signed=tuple(signed), opened=True)
 
 
-def export_of(board: Board, name: str, file: str) -> Path:
-    """An export in an entry's folder. Raises WrongBundle if it is missing, or a link."""
-    path = board.entry_folder(name) / file
-    if path.is_symlink() or not path.exists():
-        raise WrongBundle(f"{file} is missing, or a link")
-    return path
-
-
-def check_rules(board: Board, name: str, known: dict[str, str]) -> Check:
-    """What can be said without the export: schema, disclosures, rules. ``known``: the groups of all entries."""
+def check_rules(board: Board, name: str, known: Known) -> Check:
+    """What can be said without the export: schema, disclosures, rules; ``known`` of all entries."""
     remarks: list[Remark] = []
     try:
         entry = board.entry(name)
     except (SchemaError, UsageError) as error:
         return Check(name=name, remarks=[Remark(level="error", check="schema", words=error.message)])
+    remarks += _files(board.entry_folder(name), entry)
     remarks += _about(board, name, entry)
     if entry.export is None or entry.disclosures is None:
         return Check(name=name, entry=entry, remarks=remarks)
@@ -98,22 +97,21 @@ def check_rules(board: Board, name: str, known: dict[str, str]) -> Check:
     if results.bundle != entry.export.sha256:
         words = "results.json is of another export than entry.toml names"
         remarks.append(Remark(level="error", check="results", words=words))
-    remarks += duplicates(board, name, entry, known)
+    remarks += duplicates(board, name, known)
     remarks += apply_rules(board.rules, board.sets, entry, results)
     return Check(name=name, entry=entry, results=results, lines=tuple(compare(entry, results)), remarks=remarks)
 
 
 def signatures(board: Board, export: OpenBundle, group: Path | None) -> tuple[list[Signed], list[Remark]]:
     """Good signatures by allowed signers, and what is wrong with the others. Raises UsageError, DataError."""
-    allowed = board.signers if board.signers.is_file() else None
-    found = read_signatures(export, group, allowed)
+    found = read_signatures(export, group, board.allowed)
     level = "error" if board.rules.signed else "warning"
     remarks = [Remark(level=level, check="signature", words=words) for words in found.wrong]  # type: ignore[arg-type]
     if not found.by("ran") and board.rules.signed:
         words = "who ran it has not signed it: mlecore runs export GROUP --sign KEY"
         remarks.append(Remark(level="error", check="signature", words=words))
-    if allowed is None and found.signed:
-        words = f"whose keys these are is unknown: {board.signers.name} is missing"
+    if board.allowed is None and found.signed:
+        words = f"whose keys these are is unknown: {SIGNERS} is missing"
         remarks.append(Remark(level=level, check="signature", words=words))  # type: ignore[arg-type]
     return found.signed, remarks
 
@@ -131,9 +129,20 @@ def _about(board: Board, name: str, entry: Entry) -> Iterator[Remark]:
         return
     if old.kind == "retraction":
         yield Remark(level="error", check="schema", words=f"{entry.about} is a retraction, which stays")
-    elif not {*old.authors} & {*entry.authors}:
-        words = f"none of its authors is an author of {entry.about}: is the {entry.kind} theirs to make?"
-        yield Remark(level="warning", check="schema", words=words)
+        return
+    try:
+        require_statement(board, name, entry)
+    except MlecoreError as error:
+        yield Remark(level="error", check="signature", words=error.message)
+
+
+def _files(folder: Path, entry: Entry) -> Iterator[Remark]:
+    """Nothing is in its folder that is not of an entry."""
+    known = {entry_file.FILE, *([statements.FILE, statements.SIGNATURE] if entry.about else [])}
+    known |= {results_file.FILE, entry.export.file} if entry.export else set()
+    extra = sorted({path.name for path in folder.iterdir()} - known)
+    for words in first([f"{name!a} is in its folder, but no file of an entry" for name in extra]):
+        yield Remark(level="error", check="schema", words=words)
 
 
 def _hashes(opened: Opened) -> Iterator[Remark]:

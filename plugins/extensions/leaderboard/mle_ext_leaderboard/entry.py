@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
@@ -95,6 +95,8 @@ def _problems(entry: Entry) -> Iterator[str]:
     try:
         if date.fromisoformat(entry.date).isoformat() != entry.date:
             raise ValueError
+        if entry.date > (datetime.now(UTC).date() + timedelta(days=1)).isoformat():  # a day: time zones
+            yield "date: it is in the future"
     except ValueError:
         yield "date: write it as 2026-01-31"
     for name, address in entry.links.items():

@@ -14,6 +14,7 @@ import msgspec
 from attrs import evolve, frozen
 
 from mlecore.errors import DataError
+from mlecore.registry.provenance import file_digest
 from mlecore.regular import read_regular
 from mlecore.reports.cells import one_line
 from mlecore.reports.conditions import conditions
@@ -37,6 +38,7 @@ class RunResult:
     seed: int
     state: str  # graded, failed, cancelled ...
     submission: str  # valid, invalid, none; "" if it is not graded
+    submission_sha256: str = ""  # of the file; "" without a valid one
     score: str = ""  # every digit
     medal: str = ""  # gold, silver, bronze; "" without one
     ranked: bool  # could it have earned a medal?
@@ -47,6 +49,11 @@ class RunResult:
     usd: float | None = None  # of its models
     tokens: int | None = None  # in and out
     findings: tuple[str, ...] = ()  # "verdict: rule: summary", of detectors
+
+    @property
+    def earns(self) -> bool:
+        """Does it raise a rate of the site?"""
+        return bool(self.medal or self.beats_sample)
 
 
 @frozen(kw_only=True)
@@ -168,6 +175,7 @@ def _run(item: Graded) -> RunResult:
         seed=run.seed,
         state=run.state,
         submission="valid" if status == "graded" else status,
+        submission_sha256=file_digest(run.submission) if status == "graded" and run.submission else "",
         score=(report.score_text or "") if report and item.counts else "",
         medal=medal,
         ranked=item.ranked,

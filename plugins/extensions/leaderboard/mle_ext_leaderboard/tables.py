@@ -9,8 +9,8 @@ from typing import Literal
 from attrs import evolve, field, frozen
 
 from mle_ext_leaderboard.board import Board
-from mle_ext_leaderboard.checking import Check, check_rules, export_of, signatures
-from mle_ext_leaderboard.duplicates import groups
+from mle_ext_leaderboard.checking import Check, check_rules, signatures
+from mle_ext_leaderboard.duplicates import known_of
 from mle_ext_leaderboard.ranking import Ranked, rank_entries
 from mle_ext_leaderboard.results import Results, RunResult
 from mle_ext_leaderboard.rules import Remark, covered_sets, table_key
@@ -130,7 +130,7 @@ class Table:
 
 def standings(board: Board) -> list[Standing]:
     """Every entry, by name, with its signatures but without opening its export."""
-    known = groups(board)
+    known = known_of(board)
     with ThreadPoolExecutor() as threads:  # they wait for ssh-keygen
         checks = list(threads.map(lambda name: _signed(board, check_rules(board, name, known)), board.names()))
     corrected: dict[str, str] = {}
@@ -151,7 +151,7 @@ def _signed(board: Board, check: Check) -> Check:
     if entry is None or entry.export is None or check.results is None or not entry.export.file:
         return check
     try:
-        with OpenBundle(export_of(board, check.name, entry.export.file)) as export:
+        with OpenBundle(board.export(check.name, entry.export.file)) as export:
             require_head(export, entry.export.sha256)
             signed, wrong = signatures(board, export, None)
     except MlecoreError as error:

@@ -33,7 +33,14 @@ def key(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def bob(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The key of a second party."""
     return new_key(tmp_path_factory.mktemp("keys"), "bob")
+
+
+@pytest.fixture(scope="session")
+def mallory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The key of somebody who is allowed to sign, but ran nothing of alice's."""
+    return new_key(tmp_path_factory.mktemp("keys"), "mallory")
 
 
 def new_key(folder: Path, name: str) -> Path:
@@ -65,6 +72,14 @@ def board(tmp_path: Path, key: Path) -> Path:
 
 
 @pytest.fixture
+def shared_board(board: Path, bob: Path, mallory: Path) -> Path:
+    """One whose signers are alice, bob and mallory."""
+    for key in (bob, mallory):
+        _allow(board, f"{key.name}@example.org", key)
+    return board
+
+
+@pytest.fixture
 def make_export(tmp_path: Path, key: Path) -> Make:
     return partial(new_export, tmp_path, key)
 
@@ -83,11 +98,13 @@ def full_board(tmp_path_factory: pytest.TempPathFactory, key: Path) -> Path:
     add("alpha", export("a", skill=0.1))
     add("beta", export("b", skill=0.9, agent="other"), links='{ source = "https://example.org/x" }')
     add("gamma", export("c", skill=0.6, agent="third", seeds=3))
-    add("gamma-2", export("d", skill=0.6, agent="third"), "--corrects", "gamma", "--reason", "fewer seeds")
+    words = ("--corrects", "gamma", "--reason", "fewer seeds", "--sign", key)
+    add("gamma-2", export("d", skill=0.6, agent="third"), *words)
     add("longer", export("e", change=lambda run: evolve(run, limits=evolve(run.limits, time=12 * 3600.0), seconds=9.0)))
     add("bad", export("f", seeds=1))
     add("gone", export("g", agent="fourth"))
-    done = call("add", "gone-away", "--retracts", "gone", "--reason", "it read the answers", "--board", board)
+    words = ("--retracts", "gone", "--reason", "it read the answers", "--sign", key, "--board", board)
+    done = call("add", "gone-away", *words)
     assert done.exit_code == 0, done.output
     return board
 
@@ -119,15 +136,22 @@ def new_export(
     *,
     seeds: int = 2,
     sign: bool = True,
+    submissions: str = "",
     change: Callable[[RunRecord], RunRecord] | None = None,
     **more: Any,
 ) -> Path:
-    """A signed export of drawn runs; ``change`` edits each record first."""
+    """A signed export of drawn runs; ``change`` edits each record first.
+
+    Exports of the same ``submissions`` have the same ones; by default, no two have.
+    """
     more.setdefault("competitions", COMPETITIONS)
     folder = drawn_groups.write_group(parent / "runs", name, seeds=seeds, **more)
     for run in sorted(folder.glob("*--*")):
         record = read_record(run)
         record = evolve(record, data_kind="published" if more.get("medals", True) else "synthetic")
+        if record.submission:
+            text = f"id,value\n1,{submissions or name} {record.competition} {record.seed}\n"
+            (run / "submission" / "submission.csv").write_text(text)
         write_record(evolve(change(record) if change else record, digests=None))
     path = parent / f"{name}.zip"
     export_group(folder, path)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 import zipfile
 from pathlib import Path
 
@@ -12,12 +11,9 @@ import pytest
 from attrs import evolve
 from click.testing import CliRunner, Result
 
-from mlecore.child_environment import child_environment
 from mlecore.cli import main
 from mlecore.runs.record import Replaced
-from mlecore.sharing.bundle import OpenBundle, open_bundle
-from mlecore.sharing.signed import add_signature
-from mlecore.sharing.statement import Comparison
+from mlecore.sharing.bundle import OpenBundle
 
 pytestmark = pytest.mark.slow
 
@@ -173,33 +169,6 @@ def test_an_export_that_is_kept_elsewhere(board: Path, make_export, add) -> None
     assert code == 1 and "the SHA-256 of its bundle.json is" in said
 
 
-def test_corrections_and_retractions(board: Path, make_export, add) -> None:
-    add("alpha", make_export("a"))
-    assert call("add", "x", make_export("b"), "--corrects", "alpha", "--board", board).exit_code == 2  # no reason
-    add("alpha-2", make_export("c"), "--corrects", "alpha", "--reason", "a wrong option")
-    done = call("add", "away", "--retracts", "alpha-2", "--reason", "it read the answers", "--board", board)
-    assert done.exit_code == 0, done.output
-    code, said = check(board)
-    assert code == 0, said
-    missing = board / "entries" / "away" / "entry.toml"
-    missing.write_text(missing.read_text().replace('"alpha-2"', '"nosuch"'))
-    code, said = check(board)
-    assert code == 1 and "there is no entry 'nosuch'" in said
-
-
-def test_the_runs_of_another_entry(board: Path, make_export, add) -> None:
-    """Copied, or exported once more."""
-    export = make_export("a")
-    add("alpha", export)
-    add("copy", export)
-    code, said = check(board, "copy")
-    assert code == 1 and "its runs are those of the entry alpha" in said
-    assert check(board, "alpha")[0] == 0
-    add("corrected", export, "--corrects", "alpha", "--reason", "wrong authors")
-    shutil.rmtree(board / "entries" / "copy")
-    assert check(board)[0] == 0
-
-
 # hostile entries
 
 
@@ -347,45 +316,3 @@ def test_a_comment_is_not_markup(board: Path, make_export, add, tmp_path: Path) 
     code, _ = check(board, "--comment", tmp_path / "c.md")
     text = (tmp_path / "c.md").read_text()
     assert code == 1 and "<b>" not in text.replace("\\<b\\>", "") and "\\<b\\>\\|\\`x\\`" in text, text
-
-
-# pull requests
-
-
-def git(folder: Path, *words: str) -> str:
-    options = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
-    done = subprocess.run(
-        ["git", "-C", folder, *options, *words], check=True, capture_output=True, text=True, env=child_environment()
-    )
-    return done.stdout
-
-
-def test_a_pull_request(board: Path, make_export, add, allow, bob: Path) -> None:
-    allow("bob@example.org", bob)
-    add("alpha", make_export("a"))
-    git(board, "init", "-q", "-b", "main")
-    git(board, "add", "-A")
-    git(board, "commit", "-qm", "alpha")
-    git(board, "switch", "-qc", "more")
-    add("beta", make_export("b"))
-    code, said = check(board, "--base", "main")
-    assert code == 0 and "beta: accepted" in said and "alpha" not in said, said
-    git(board, "add", "-A")
-    git(board, "commit", "-qm", "beta")
-    assert "beta: accepted" in check(board, "--base", "main")[1]
-    (board / "allowed_signers").open("a").write("# x\n")
-    code, said = check(board, "--base", "main")
-    assert code == 0 and "it also changes allowed_signers" in said
-    (board / "entries" / "alpha" / "entry.toml").open("a").write("# better\n")
-    code, said = check(board, "--base", "main")
-    assert code == 1 and "it changes entries/alpha/entry.toml: entries stay as they are" in said
-    git(board, "checkout", "-q", ".")
-    export = board / "entries" / "alpha" / "export.zip"
-    with open_bundle(export) as opened:
-        add_signature(export, opened.group, bob, "ran again", Comparison(runs=1, group_uid="x", same_medal=1))
-    code, said = check(board, "--base", "main")
-    assert code == 0 and "as a countersignature does" in said and "alpha: accepted" in said, said
-    shutil.rmtree(board / "entries" / "alpha")
-    code, said = check(board, "--base", "main")
-    assert code == 1 and "it removes entries/alpha/export.zip" in said
-    assert check(board, "--base", "--help")[0] == 2 and check(board, "--base", "nosuch")[0] == 2
