@@ -1,12 +1,20 @@
-"""Names of files that Windows cannot hold: it writes ``a:b`` into a hidden stream of ``a``, and ``nul`` nowhere."""
+"""Names of files that a disk cannot hold, or only Windows: it writes ``a:b`` into a hidden stream, ``nul`` nowhere."""
 
 from __future__ import annotations
 
+import errno
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
-ELSEWHERE = "Prepare these data on Linux, on macOS or in WSL 2."
+from mlecore.errors import DataError
 
+_DEEPEST = 100  # folders; walking many more ends in a RecursionError
+_LONGEST = 2000  # bytes of a relative path: Linux takes 4,095 of a whole one
+_LONGEST_PART = 255  # bytes of a name
+_SHOWN = 80  # characters of a name in a message
 _UNUSABLE = re.compile(
     r"""[<>:"|?*\\\x00-\x1f]|[ .](/|$)|(^|/)(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])[ ]*(\.[^/]*)?(/|$)""",
     re.IGNORECASE,
@@ -16,3 +24,33 @@ _UNUSABLE = re.compile(
 def can_be_held(path: str, system: str = sys.platform) -> bool:
     """Can a file have this relative path, with ``/``, on this operating system?"""
     return system != "win32" or not _UNUSABLE.search(path)
+
+
+def require_holdable(path: str, where: str = "") -> None:
+    """Raises DataError if no file on this system can have this relative path. ``where``: what it comes from."""
+    if not can_be_held(path):
+        fix = "Prepare these data on Linux, on macOS or in WSL 2."
+        raise DataError(f"{where}Windows cannot hold a file named {path!r}", fix=fix)
+    if len(path) * 4 < _LONGEST_PART and path.count("/") <= _DEEPEST:  # most, and quick
+        return
+    size = len(path.encode(errors="surrogatepass"))
+    longest = max(len(part.encode(errors="surrogatepass")) for part in path.split("/"))
+    if path.count("/") > _DEEPEST or size > _LONGEST or longest > _LONGEST_PART:
+        why = f"{path.count('/'):,} folders deep, {size:,} bytes in all and up to {longest:,} for a name"
+        raise _too_long(where, path, why)
+
+
+@contextmanager
+def writing_below(where: Path) -> Iterator[None]:
+    """Turns the error of a disk that takes only shorter names into DataError. ``where``: what they come from."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+        raise _too_long(f"{where}: ", str(error.filename2 or error.filename), "this disk takes less") from None
+
+
+def _too_long(where: str, path: str, why: str) -> DataError:
+    shown = path if len(path) <= _SHOWN else f"{path[:_SHOWN]}..."
+    return DataError(f"{where}the name {shown!r} is too long or too deep for a disk: {why}")

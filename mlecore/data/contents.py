@@ -11,7 +11,7 @@ from pathlib import Path
 
 from mlecore.archives import reading, refuse_zip_bomb, require_zip
 from mlecore.errors import DataError
-from mlecore.file_names import ELSEWHERE, can_be_held
+from mlecore.file_names import require_holdable
 
 Member = tuple[zipfile.ZipInfo, str]  # and its path below the folder that it is unpacked to
 
@@ -83,6 +83,5 @@ def _safe(archive: Path, name: str) -> str:
     if not parts or name.startswith("/") or ".." in parts:
         raise DataError(f"{archive}: the member {name!r} leads out of the folder; nothing was unpacked")
     path = "/".join(parts)
-    if not can_be_held(path):
-        raise DataError(f"{archive}: Windows cannot hold a file named {name!r}; nothing was unpacked", fix=ELSEWHERE)
+    require_holdable(path, f"{archive}: nothing was unpacked: ")
     return path

@@ -25,6 +25,7 @@ from mlecore.data.hash_cache import HashCache, Known
 from mlecore.data.manifest import batched
 from mlecore.data.scatter import WHEN, nest, shuffled
 from mlecore.errors import DataError
+from mlecore.file_names import writing_below
 from mlecore.zip_members import Members, is_small, open_members
 
 if TYPE_CHECKING:
@@ -48,8 +49,9 @@ def unpack(archive: Path, into: Path, progress: Progress | None = None) -> HashC
     total = sum(info.file_size for info, _ in members)
     require(into.parent, total, f"unpacking {archive.name}")
     into.mkdir(0o700)
-    for folder in sorted(folders):
-        (into / folder).mkdir(exist_ok=True)
+    with writing_below(archive):
+        for folder in sorted(folders):
+            (into / folder).mkdir(exist_ok=True)
     done, guard = 0, threading.Lock()
 
     def count(size: int) -> None:
@@ -131,10 +133,9 @@ class _Unpacking:
         """Give the new file its name."""
         archive = self._members.archive
         try:
-            os.rename(self._new, f"{self._into}/{path}")  # noqa: PTH104 - half the time of Path
+            with writing_below(archive):
+                os.rename(self._new, f"{self._into}/{path}")  # noqa: PTH104 - half the time of Path
         except OSError as error:
-            if error.errno == errno.ENAMETOOLONG:
-                raise DataError(f"{archive}: the name {path[:80]!r}... is too long for this disk") from None
             if error.errno in (errno.EISDIR, errno.EEXIST):  # Windows does not replace a file
                 raise _alike(archive, path) from None
             raise

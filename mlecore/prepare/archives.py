@@ -106,7 +106,7 @@ def _extract_zip(archive: Path, into: Path, names: Mapping[str, str] | None) -> 
         if names is None:
             names = {member.filename: member.filename for member in source.infolist() if not member.is_dir()}
         chosen = [(find(source, old), new) for old, new in names.items()]
-    files = NewFiles(into)
+    files = NewFiles(into, archive)
     with open_members(archive) as opened:
         for member, new in chosen:
             files.write(new, [opened.content(member)] if is_small(member) else opened.pieces(member))
@@ -115,7 +115,7 @@ def _extract_zip(archive: Path, into: Path, names: Mapping[str, str] | None) -> 
 
 def _extract_tar(archive: Path, into: Path, names: Mapping[str, str] | None) -> int:
     found: set[str] = set()
-    files = NewFiles(into)
+    files = NewFiles(into, archive)
     with open_tar(archive) as source:
         for member in tar_members(archive, source):
             if member.isdir() or (names is not None and member.name not in names):
@@ -146,7 +146,7 @@ def _extract_7z(archive: Path, into: Path, names: Mapping[str, str] | None) -> i
                 raise DataError(f"{archive} holds {old} twice")
             safe_name(new)
         folder = into.absolute()
-        source.extract(path=folder, targets=list(renamed), factory=Writers(folder, renamed))
+        source.extract(path=folder, targets=list(renamed), factory=Writers(folder, archive, renamed))
     return len(renamed)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from mlecore.errors import DataError
+from mlecore.file_names import writing_below
 from mlecore.files import write_all
 from mlecore.prepare.paths import file_name, safe_name
 
@@ -106,21 +107,23 @@ def _copy(source: str, target: str) -> None:
 class NewFiles:
     """Writes files below a folder, which must not exist; makes each of their folders once."""
 
-    def __init__(self, into: Path) -> None:
+    def __init__(self, into: Path, source: Path) -> None:
         self._into = into
+        self._source = source  # that they come from
         self._folders: set[str] = set()
 
     def open(self, name: str) -> int:
         """A descriptor of one file. Raises DataError for a name that leads out of the folder, or one that exists."""
-        path = f"{self._into}/{file_name(name)}"
+        path = f"{self._into}/{file_name(name, f'{self._source}: ')}"
         folder = path.rpartition("/")[0]
-        if folder not in self._folders:
-            Path(folder).mkdir(parents=True, exist_ok=True)
-            self._folders.add(folder)
-        try:
-            return os.open(path, _NEW, 0o666)
-        except FileExistsError:
-            raise DataError(f"{path} already exists") from None
+        with writing_below(self._source):
+            if folder not in self._folders:
+                Path(folder).mkdir(parents=True, exist_ok=True)
+                self._folders.add(folder)
+            try:
+                return os.open(path, _NEW, 0o666)
+            except FileExistsError:
+                raise DataError(f"{path} already exists") from None
 
     def write(self, name: str, content: Iterable[bytes]) -> None:
         """One file, from pieces, see ``open``."""

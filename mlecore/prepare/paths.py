@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from mlecore.errors import DataError
-from mlecore.file_names import ELSEWHERE, can_be_held
+from mlecore.file_names import require_holdable
 
 # absolute, a drive, a part "..", a NUL, or nothing at all; a backslash counts as a slash, as it does on Windows
 _OUTSIDE = re.compile(r"[/\\]|[A-Za-z]:|(.*[/\\])?\.\.([/\\]|$)|.*\x00|$", re.DOTALL)
@@ -18,8 +18,7 @@ def safe_name(name: str) -> str:
     return name
 
 
-def file_name(name: str) -> str:
-    """``safe_name`` of a file that is to lie on this disk; DataError also if Windows cannot hold it."""
-    if not can_be_held(safe_name(name)):
-        raise DataError(f"Windows cannot hold a file named {name!r}", fix=ELSEWHERE)
+def file_name(name: str, where: str = "") -> str:
+    """``safe_name`` of a file that is to lie on this disk; DataError also if that cannot hold it."""
+    require_holdable(safe_name(name), where)
     return name

@@ -13,10 +13,10 @@ from mlecore.prepare.files import NewFiles
 
 
 class Writers(WriterFactory):  # type: ignore[misc]
-    """Files below a folder for members: old name to new name."""
+    """Files below a folder for members of an archive: old name to new name."""
 
-    def __init__(self, into: Path, names: Mapping[str, str]) -> None:
-        self._files = NewFiles(into)
+    def __init__(self, into: Path, archive: Path, names: Mapping[str, str]) -> None:
+        self._files = NewFiles(into, archive)
         self._names = {(into / old).as_posix(): new for old, new in names.items()}
 
     def create(self, filename: str) -> Py7zIO:

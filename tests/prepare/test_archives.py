@@ -61,6 +61,32 @@ def tree(root: Path) -> dict[str, bytes]:
 
 
 KINDS = ["zip", "7z", "", "gz", "xz"]
+TOO_LONG = {
+    "deep": "a/" * 3000 + "x",
+    "less deep": "a/" * 1500 + "x",  # short enough for the disk, too deep to walk
+    "long": "x" * 300,
+    "long in bytes": "\N{SNOWMAN}" * 100,
+    "long in all": f"{'d' * 200}/" * 30 + "x",
+}
+
+
+@pytest.mark.parametrize("name", TOO_LONG.values(), ids=TOO_LONG)
+@pytest.mark.parametrize("kind", KINDS)
+def test_names_that_no_disk_holds_are_named_with_their_archive(tmp_path: Path, kind: str, name: str) -> None:
+    archive = make(kind, tmp_path / "archive.whatever", {name: b"1", "b": b"2"})
+    for unpacking in (extract, unpack) if kind == "zip" else (extract,):
+        with pytest.raises(DataError, match=rf"archive\.whatever.*{name[:30]}"):
+            unpacking(archive, tmp_path / "out")
+    assert extract(archive, tmp_path / "other", {name: "1", "b": "b"}) == 2
+
+
+def test_a_disk_that_takes_only_shorter_names_is_named_with_the_archive(tmp_path: Path) -> None:
+    archive = make("zip", tmp_path / "archive.whatever", {f"{'d' * 200}/" * 9 + "x": b"1"})
+    into = tmp_path.joinpath(*["e" * 240] * 11)
+    into.mkdir(parents=True)
+    for unpacking in (extract, unpack):
+        with pytest.raises(DataError, match=r"archive\.whatever: the name .*this disk takes less"):
+            unpacking(archive, into / unpacking.__name__)
 
 
 @pytest.mark.parametrize("kind", KINDS)

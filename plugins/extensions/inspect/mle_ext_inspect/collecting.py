@@ -58,6 +58,6 @@ def unpack(archive: Path, folder: Path, only: str | None = None) -> list[str]:
                     target.parent.mkdir(parents=True, exist_ok=True)
                     with target.open("wb") as out:
                         shutil.copyfileobj(source, out)
-    except (tarfile.TarError, OSError, EOFError, ValueError) as error:
+    except (tarfile.TarError, OSError, EOFError, ValueError, RecursionError) as error:
         left_out.append(f"the rest: the archive is damaged or cut off ({error})")
     return left_out

@@ -71,6 +71,9 @@ def test_one_file_comes_out_alone_and_a_cut_archive_as_far_as_it_goes(tmp_path: 
     (why,) = unpack(packed, tmp_path / "cut")
     assert "damaged or cut off" in why
     assert "code/a" in names(tmp_path / "cut")
+    (tmp_path / "deep").mkdir()
+    (why,) = unpack(archive(tmp_path / "a.tar", file(f"code/{'d/' * 1500}x")), tmp_path / "deep")
+    assert "code/" not in why
 
 
 def test_logs_are_found_by_what_they_are(tmp_path: Path) -> None:
