@@ -1,14 +1,15 @@
 """Small files in the user's cache folder, so that listings need not read again what has not changed.
 
 Each has entries that somebody made from other files, and the stamps (size, times, inode) of these. A file that is
-damaged, that another mlecore wrote, or that somebody else can write to counts as empty; one that cannot be written is
-no error.
+damaged or made by hand, that another mlecore wrote, or that somebody else can write to counts as empty; one that cannot
+be written is no error.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import sys
 import time
@@ -17,8 +18,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from mlecore import files
+from mlecore.errors import DataError
+
 LIMIT = 64 << 20  # bytes
 SETTLED = 2.0  # seconds after which a changed file has other times, also on file systems that count whole seconds
+_OWN = re.compile(r"[0-9a-f]{8}\.(json|[0-9]+)")
 _UNUSED = 90 * 24 * 3600.0  # seconds after which a file that nobody writes any more is removed
 
 Stamp = list[int] | None
@@ -39,7 +44,7 @@ def read_entries(path: Path, *sources: str) -> dict[str, Any]:
     """
     try:
         values = json.loads(_content(path))
-    except (OSError, ValueError, RecursionError):
+    except (OSError, DataError, ValueError, RecursionError):
         return {}
     entries = values.get("entries") if isinstance(values, dict) and values.get("core") == _core(*sources) else None
     return entries if isinstance(entries, dict) else {}
@@ -48,15 +53,17 @@ def read_entries(path: Path, *sources: str) -> dict[str, Any]:
 def write_entries(path: Path, entries: dict[str, Any], *sources: str) -> None:
     """Replace the file whole, and remove those that nobody uses any more."""
     body = json.dumps({"core": _core(*sources), "entries": entries}).encode()
-    with suppress(OSError):
+    with suppress(OSError, DataError):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         new = path.with_suffix(f".{os.getpid()}")
         new.unlink(missing_ok=True)
         with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
-            out.write(b"%08x\n%b" % (zlib.crc32(body), body))
+            out.write(b"%b\n%b" % (_seal(path, body), body))
         new.replace(path)
+        if path.parent.is_symlink() or path.parent.parent.is_symlink():
+            return  # whose files lie there is unknown
         for other in path.parent.iterdir():
-            if other.stat().st_mtime < time.time() - _UNUSED:
+            if _OWN.fullmatch(other.name) and other.lstat().st_mtime < time.time() - _UNUSED:
                 other.unlink()
 
 
@@ -86,10 +93,17 @@ def _content(path: Path) -> bytes:
             raise ValueError("not a file of mlecore's")
         if hasattr(os, "geteuid") and (status.st_uid != os.geteuid() or status.st_mode & 0o022):
             raise ValueError("somebody else can write to it")
-        digest, _, body = file.read().partition(b"\n")
-    if digest != b"%08x" % zlib.crc32(body):
-        raise ValueError("damaged")
+        seal, _, body = file.read().partition(b"\n")
+    if seal != _seal(path, body):
+        raise ValueError("damaged, or made by hand")
     return body
+
+
+def _seal(path: Path, body: bytes) -> bytes:
+    """Raises OSError, DataError."""
+    import hmac
+
+    return hmac.digest(files.random_secret(path.parent.with_name("key")), body, "sha256").hex().encode()
 
 
 def _core(*sources: str) -> list[Any]:

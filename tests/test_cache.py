@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -29,8 +30,8 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def sealed(body: bytes) -> bytes:
-    return b"%08x\n%b" % (zlib.crc32(body), body)
+def seal(file: Path, body: bytes) -> None:
+    file.write_bytes(b"%b\n%b" % (cache._seal(file, body), body))
 
 
 def link(file: Path) -> None:
@@ -48,9 +49,15 @@ DAMAGE: dict[str, Callable[[Path], object]] = {
     "others may write": lambda file: file.chmod(0o666),
     "missing": lambda file: file.unlink(),
     "too long": lambda file: os.truncate(file, cache.LIMIT + 1),
-    "not JSON": lambda file: file.write_bytes(sealed(b"{")),
-    "nested": lambda file: file.write_bytes(sealed(b"[" * 100_000)),
-    "a list": lambda file: file.write_bytes(sealed(b"[]")),
+    "not JSON": lambda file: seal(file, b"{"),
+    "nested": lambda file: seal(file, b"[" * 100_000),
+    "a list": lambda file: seal(file, b"[]"),
+    "made by hand": lambda file: (
+        body := file.read_bytes()[65:],
+        file.write_bytes(b"%08x\n%b" % (zlib.crc32(body), body)),
+    ),
+    "another's key": lambda file: file.parent.with_name("key").write_bytes(b"x" * 32),
+    "no key": lambda file: file.parent.with_name("key").write_bytes(b""),
 }
 
 
@@ -68,11 +75,28 @@ def test_what_another_version_or_other_code_wrote_counts_as_none(file: Path, mon
 
 
 def test_files_that_nobody_uses_are_removed(file: Path) -> None:
-    for name, days in (("old.json", 100), ("new.json", 10)):
-        (file.parent / name).touch()
-        os.utime(file.parent / name, (time.time() - days * 86400,) * 2)
+    make_old_files(file.parent)
     write_entries(file, ENTRIES)
-    assert {path.name for path in file.parent.iterdir()} == {file.name, "new.json"}
+    assert {path.name for path in file.parent.iterdir()} == {file.name, "00000001.json", "letter.json"}
+
+
+@pytest.mark.parametrize("linked", ["things", "."])
+def test_nothing_is_removed_where_a_link_leads(file: Path, tmp_path: Path, linked: str) -> None:
+    (documents := tmp_path / "documents").mkdir()
+    folder = file.parent.parent / linked
+    shutil.rmtree(folder)
+    folder.symlink_to(documents)
+    file.parent.mkdir(exist_ok=True)
+    make_old_files(file.parent)
+    write_entries(file, ENTRIES)
+    names = {"00000000.json", "00000000.123", "00000001.json", "letter.json"}
+    assert {path.name for path in file.parent.iterdir()} >= names
+
+
+def make_old_files(folder: Path) -> None:
+    for name, days in (("00000000.json", 100), ("00000000.123", 100), ("00000001.json", 10), ("letter.json", 100)):
+        (folder / name).touch()
+        os.utime(folder / name, (time.time() - days * 86400,) * 2)
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write everywhere")

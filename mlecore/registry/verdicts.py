@@ -35,11 +35,14 @@ class _Verdicts:
 def recall(plugin: Plugin) -> Plugin | None:
     """The plugin with what a listing shows of it, if nothing wrong was found earlier and that still holds."""
     entry = _verdicts().entries.get(_key(plugin))
-    if entry is None or any(stamp(path) != known for path, known in entry["files"].items()):
+    try:
+        if entry is None or any(stamp(path) != known for path, known in entry["files"].items()):
+            return None
+        if not all(map(importable, entry["imports"])):
+            return None
+        return evolve(plugin, competition=entry["competition"] and CompetitionSummary.from_json(entry["competition"]))
+    except (AttributeError, LookupError, TypeError, ValueError):  # another entry than ours
         return None
-    if not all(map(importable, entry["imports"])):
-        return None
-    return evolve(plugin, competition=entry["competition"] and CompetitionSummary.from_json(entry["competition"]))
 
 
 def remember(plugin: Plugin, files: Iterable[Path], imports: Iterable[str], began: float) -> None:

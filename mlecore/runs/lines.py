@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from mlecore.cache import Stamp, cache_file, read_entries, shows_changes, stamp, write_entries
 from mlecore.runs.folders import GROUP, PLAN, RECORD, inner_folders
@@ -47,17 +47,25 @@ class RunLine(NamedTuple):
     reason: str
 
 
+_TYPES = [
+    tuple(get_origin(each) or each for each in get_args(hint) or (hint,)) for hint in get_type_hints(RunLine).values()
+]
+
+
 def list_runs(folder: Path, problems: list[str]) -> list[RunLine]:
     """The runs of a group's folder, or the run in a run's folder. Raises as ``store.load_summaries``."""
     began = time.time()
     cache = cache_file("groups", os.path.abspath(folder))  # noqa: PTH100
     group = _stamps(folder, _GROUP)
     runs = _stamps_of_runs(folder) if group[0] else {}
-    kept = read_entries(cache, *_SOURCES) if runs else {}
-    remembered: dict[str, Any] = kept["runs"] if kept and kept["group"][0] == group[0] else {}
-    known = {name: RunLine._make(line) for name, (files, line) in remembered.items() if runs.get(name) == files}
-    if kept and kept["whole"] and kept["group"] == group and len(known) == len(remembered) == len(runs):
-        return [*known.values()]
+    kept, known = read_entries(cache, *_SOURCES) if runs else {}, {}
+    try:
+        remembered: dict[str, Any] = kept["runs"] if kept and kept["group"][0] == group[0] else {}
+        known = {name: _kept_line(line) for name, (files, line) in remembered.items() if runs.get(name) == files}
+        if kept and kept["whole"] and kept["group"] == group and len(known) == len(remembered) == len(runs):
+            return [*known.values()]
+    except (AttributeError, LookupError, TypeError, ValueError):  # other entries than ours
+        kept = {}
     earlier = len(problems)
     lines = [*_read(folder, known, problems)]
     if group[0] and shows_changes(group[0], began):
@@ -93,6 +101,14 @@ def _is_final(line: RunLine, runs: Mapping[str, list[Stamp]], began: float) -> b
     ended = line.started is None or line.finished is not None
     final = line.state in ("graded", "cancelled", "failed") and ended and not line.altered
     return final and files[0] is not None and all(shows_changes(each, began) for each in files)
+
+
+def _kept_line(values: list[Any]) -> RunLine:
+    """Raises TypeError for values of other types than ours."""
+    line = RunLine._make(values)
+    if not all(map(isinstance, line, _TYPES)):
+        raise TypeError(values)
+    return line
 
 
 def _line(run: RunSummary) -> RunLine:

@@ -153,3 +153,11 @@ def test_a_second_listing_imports_nothing_to_examine_with(words: tuple[str, ...]
         )
         heavy = {"mlecore.registry.inspection", "mlecore.facts", "cattrs", "tomllib", "pluggy"} & {*done.stdout.split()}
         assert bool(heavy) == (number == 0)
+
+
+@pytest.mark.parametrize("odd", [5, "x", [], {}, {"files": 5}, {"files": {"a\0b": None}}, {"files": {}, "imports": 5}])
+def test_an_entry_that_was_made_by_hand_is_examined_anew(module: Path, examined: list[str], odd: object) -> None:
+    look()
+    found = verdicts._verdicts()
+    kept.write_entries(found.path, dict.fromkeys(found.entries, odd), *verdicts._SOURCES)
+    assert look().state == "ok" and examined == ["tiny", "tiny"]

@@ -7,8 +7,9 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import platformdirs
 import pytest
@@ -253,3 +254,26 @@ def test_a_second_list_imports_nothing_to_read_runs_with(group: Path, tmp_path: 
         )
         heavy = {"mlecore.runs.store", "mlecore.runs.record", "cattrs", "msgspec"} & {*done.stdout.split()}
         assert bool(heavy) == (number == 0)
+
+
+ODD = (None, "a\0b", [[]], {"a": {}})
+
+
+def altered(value: Any) -> Iterator[Any]:
+    """A JSON value in which one of the inner values is another."""
+    yield from ODD
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        for other in altered(inner):
+            copy = value.copy()
+            copy[key] = other
+            yield copy
+
+
+def test_entries_that_were_made_by_hand_are_no_obstacle(group: Path, caches: Path) -> None:
+    before = listed(group)
+    (file,) = caches.glob("*.json")
+    entries = cache.read_entries(file, "runs", ".")
+    for odd in altered({**entries, "runs": dict(list(entries["runs"].items())[:1])}):
+        cache.write_entries(file, odd, "runs", ".")
+        found = listed(group)
+        assert len(found[0]) == 3 and found[1] == before[1]
