@@ -10,6 +10,7 @@ import pytest
 from attrs import evolve
 from mle_ext_leaderboard.board import open_board
 from mle_ext_leaderboard.checking import Check, check_rules
+from mle_ext_leaderboard.duplicates import known_of
 from mle_ext_leaderboard.tables import Standing
 from mlecore_testing import drawn_groups
 
@@ -24,7 +25,8 @@ Make = Callable[..., Path]
 
 def checked(board: Path, *, only: str) -> tuple[Check, list[tuple[str, str]]]:
     """The entry "alpha" by the rules, and its remarks of one kind."""
-    check = check_rules(open_board(board), "alpha", {})
+    opened = open_board(board)
+    check = check_rules(opened, "alpha", known_of(opened))
     return check, [(remark.level, remark.words) for remark in check.remarks if remark.check == only]
 
 
