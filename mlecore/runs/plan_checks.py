@@ -13,6 +13,7 @@ from mlecore.runs.plan import Plan
 _SANDBOX = {"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TMPDIR", "PWD", "CUDA_VISIBLE_DEVICES"}
 _SANDBOX |= {"LD_PRELOAD", "LD_LIBRARY_PATH", "PYTHONPATH", "PYTHONHOME", "NODE_USE_ENV_PROXY"}
 _SANDBOX |= {"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "COMPETITION_ID"}
+MOST_RUNS = 100_000
 _SMALLEST = 1_000_000  # bytes; fewer are a size whose unit was forgotten
 
 
@@ -33,6 +34,10 @@ def _check_runs(plan: Plan) -> None:
         raise UsageError("no competition or split given", fix="To see them: mlecore competitions list")
     if not plan.seeds:
         raise UsageError("no seed given")
+    if len(plan) > MOST_RUNS:
+        raise UsageError(
+            f"the plan has {len(plan):,} runs, more than {MOST_RUNS:,}", fix="Split it into several groups."
+        )
     for what, items in (("competition", plan.competitions), ("seed", plan.seeds)):
         twice = [item for item, times in Counter[object](items).items() if times > 1]
         if twice:

@@ -157,12 +157,12 @@ def _labelled(agents: Sequence[PlannedAgent]) -> Iterator[PlannedAgent]:
             raise UsageError(
                 f"{label!r} cannot be a label: letters, digits, . _ and single -, at most 100, and no label twice"
             )
+    numbers = Counter[str]()
     for agent in agents:
         base = label = agent.label or re.sub(r"[^A-Za-z0-9._-]+|--+", "-", agent.name).strip("-.") or "agent"
-        number = 1
         while not agent.label and label in taken:
-            number += 1
-            label = f"{base}-{number}"
+            numbers[base] += 1
+            label = f"{base}-{numbers[base] + 1}"
         taken[label] += 1
         yield evolve(agent, label=label)
 

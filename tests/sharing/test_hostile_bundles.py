@@ -193,3 +193,13 @@ def test_what_a_folder_may_not_hold(group: Path, tmp_path: Path, kind: str) -> N
         (run / "grade.json").rename(tmp_path / "grade.json")
         os.mkfifo(run / "grade.json") if kind == "pipe" else (run / "grade.json").symlink_to(tmp_path / "grade.json")
     assert verify(tmp_path / "b")[0] == 1
+
+
+def test_a_plan_of_more_runs_than_anybody_makes(tmp_path: Path) -> None:
+    """All of them would be looked for; and agents without a label get one."""
+    plan = ('competitions = ["a", "b"]\nseeds = 1000000\n' + '[[agents]]\nname = "a"\n' * 10_000).encode()
+    head = {"format": 1, "uid": "u", "name": "g", "created_at": "", "plan": hashlib.sha256(plan).hexdigest()}
+    files = {"group.json": json.dumps(head).encode(), "plan.toml": plan}
+    lines = (f"{hashlib.sha256(each).hexdigest()} {len(each)} {json.dumps(name)}\n" for name, each in files.items())
+    code, said = verify(write_zip(tmp_path / "b.zip", "".join(lines).encode(), **files))
+    assert code == 1 and "20,000,000,000 runs" in said, said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
@@ -111,7 +112,7 @@ def check(
     """
     from mle_ext_leaderboard.board import open_board, require_name
     from mle_ext_leaderboard.changes import changes
-    from mle_ext_leaderboard.checking import check_entry
+    from mle_ext_leaderboard.checking import check_entry, guarded
     from mle_ext_leaderboard.comment import markdown, ordered
     from mle_ext_leaderboard.duplicates import known_of
     from mlecore.data.layout import DataDirs
@@ -129,7 +130,7 @@ def check(
     checks = []
     known = known_of(opened, base or "HEAD")
     for name in chosen:
-        checks.append(done := check_entry(opened, name, known, export=export, regrade=dirs))
+        checks.append(done := guarded(name, partial(check_entry, opened, name, known, export=export, regrade=dirs)))
         echo(f"{name}: {('accepted', 'rejected', '', 'undecided')[done.exit_code]}")
         for remark in ordered(done.remarks):
             echo(f"  {remark.level}, {remark.check}: {remark.words}")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import logging
+import traceback
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from attrs import evolve, field, frozen
@@ -42,6 +44,17 @@ class Check:
     def exit_code(self) -> int:
         levels = {remark.level for remark in self.remarks}
         return 1 if "error" in levels else 3 if "undecided" in levels else 0
+
+
+def guarded(name: str, check: Callable[[], Check]) -> Check:
+    """An entry's check. Whatever its files bring mlecore to raise rejects that entry, and no other one."""
+    try:
+        return check()
+    except Exception as error:  # of a kind that nobody has thought of
+        logging.getLogger(__name__).debug("%s", name, exc_info=True)
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        words = f"damaged: {type(error).__name__}: {error} ({Path(where.filename).name}, line {where.lineno})"
+        return Check(name=name, remarks=[Remark(level="error", check="schema", words=words)])
 
 
 def check_entry(

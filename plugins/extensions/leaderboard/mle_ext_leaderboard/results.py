@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from mlecore.schema import SchemaError, parse_json
 
 FILE = "results.json"
 LIMIT = 64 * 2**20  # bytes of a results.json
+_LARGEST = 1e15  # number of any kind
 _FINDINGS = 20  # of one run
 _LONGEST = 300  # characters of a finding
 
@@ -127,11 +128,33 @@ def read_results(folder: Path) -> Results:
     """Raises SchemaError that says what is wrong."""
     path = folder / FILE
     try:
-        return msgspec.convert(parse_json(read_regular(path, LIMIT, below=folder)), type=Results)
+        return _possible(msgspec.convert(parse_json(read_regular(path, LIMIT, below=folder)), type=Results))
     except FileNotFoundError:
         raise SchemaError(f"{path} is missing; `mlecore leaderboard add` writes it") from None
     except (OSError, DataError, ValueError, RecursionError) as error:
         raise SchemaError(f"{path} cannot be read: {error}") from None
+
+
+def _possible(results: Results) -> Results:
+    """Raises SchemaError for results that no runs have."""
+    if impossible := next(_impossible(results), ""):
+        raise SchemaError(impossible)
+    return results
+
+
+def _impossible(results: Results) -> Iterator[str]:
+    """Numbers that no run has; they would break sums and axes."""
+    for run in results.runs:
+        numbers = [value for value in (run.hours, run.limit_hours, run.usd, run.tokens) if value is not None]
+        if not all(0 <= value < _LARGEST for value in numbers):
+            yield f"{run.competition} seed {run.seed} has a number that cannot be true: {max(numbers, key=abs):g}"
+    if not all(0 <= value < _LARGEST for point in results.progress for value in point if value is not None):
+        yield "progress has a number that cannot be true"
+    for (competition, seed), count in Counter((run.competition, run.seed) for run in results.runs).items():
+        if count > 1:
+            yield f"{competition}, seed {seed} occurs more than once"
+    if not results.runs:
+        yield "there are no runs"
 
 
 def results_of(group: Path, bundle: str) -> Results:
@@ -145,7 +168,7 @@ def results_of(group: Path, bundle: str) -> Results:
     records = [each.run for each in graded]
     counting = [each for each in graded if each.counts] or graded
     begun = [each.run for each in counting]
-    return Results(
+    results = Results(
         bundle=bundle,
         mlecore=mlecore.__version__,
         groups=tuple(sorted({run.group for run in records})),
@@ -162,6 +185,7 @@ def results_of(group: Path, bundle: str) -> Results:
         progress=tuple((at.seconds / 3600, at.any_medal, at.beats_sample) for at in progress(graded)),
         runs=tuple(sorted(map(_run, graded), key=lambda run: (run.competition, run.seed))),
     )
+    return _possible(results)
 
 
 def _run(item: Graded) -> RunResult:

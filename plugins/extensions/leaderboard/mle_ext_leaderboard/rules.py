@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
@@ -37,10 +35,6 @@ class Remark:
 
 def apply_rules(rules: Rules, sets: Mapping[str, Sequence[str]], entry: Entry, results: Results) -> Iterator[Remark]:
     """Everything that can be said without the export."""
-    impossible = list(_impossible(results))
-    yield from impossible
-    if impossible:
-        return
     for line in compare(entry, results):
         if line.verdict == "contradicted":
             words = f"{line.name}: the entry says {line.claimed}, the records say {line.records}"
@@ -49,20 +43,6 @@ def apply_rules(rules: Rules, sets: Mapping[str, Sequence[str]], entry: Entry, r
     yield from _complete(rules, sets, results)
     yield from _budget(rules, results)
     yield from _findings(results)
-
-
-def _impossible(results: Results) -> Iterator[Remark]:
-    """Numbers that no run has; they would break sums and axes."""
-    for run in results.runs:
-        numbers = [value for value in (run.hours, run.limit_hours, run.usd, run.tokens) if value is not None]
-        if not all(math.isfinite(value) and 0 <= value < 1e15 for value in numbers) or abs(run.seed) >= 2**63:
-            yield _error("results", f"{_name(run)} has a number that cannot be true: {max(numbers, key=abs):g}")
-            return
-    twice = [pair for pair, count in Counter((run.competition, run.seed) for run in results.runs).items() if count > 1]
-    if twice:
-        yield _error("results", f"{twice[0][0]}, seed {twice[0][1]} occurs more than once")
-    if not results.runs:
-        yield _error("results", "there are no runs")
 
 
 def _conditions(rules: Rules, results: Results) -> Iterator[Remark]:

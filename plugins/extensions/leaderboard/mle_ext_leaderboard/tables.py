@@ -9,8 +9,8 @@ from typing import Literal
 from attrs import evolve, field, frozen
 
 from mle_ext_leaderboard.board import Board
-from mle_ext_leaderboard.checking import Check, check_rules, signatures
-from mle_ext_leaderboard.duplicates import known_of
+from mle_ext_leaderboard.checking import Check, check_rules, guarded, signatures
+from mle_ext_leaderboard.duplicates import Known, known_of
 from mle_ext_leaderboard.ranking import Ranked, rank_entries
 from mle_ext_leaderboard.results import Results, RunResult
 from mle_ext_leaderboard.rules import Remark, covered_sets, table_key
@@ -132,7 +132,7 @@ def standings(board: Board) -> list[Standing]:
     """Every entry, by name, with its signatures but without opening its export."""
     known = known_of(board)
     with ThreadPoolExecutor() as threads:  # they wait for ssh-keygen
-        checks = list(threads.map(lambda name: _signed(board, check_rules(board, name, known)), board.names()))
+        checks = list(threads.map(lambda name: guarded(name, lambda: _check(board, name, known)), board.names()))
     corrected: dict[str, str] = {}
     retracted: dict[str, str] = {}
     for check in checks:
@@ -145,8 +145,9 @@ def standings(board: Board) -> list[Standing]:
     ]
 
 
-def _signed(board: Board, check: Check) -> Check:
+def _check(board: Board, name: str, known: Known) -> Check:
     """With the signatures of its export, where that is in the leaderboard."""
+    check = check_rules(board, name, known)
     entry = check.entry
     if entry is None or entry.export is None or check.results is None or not entry.export.file:
         return check

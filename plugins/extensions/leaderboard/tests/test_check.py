@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import shutil
+import tomllib
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from attrs import evolve
 from click.testing import CliRunner, Result
+from mle_ext_leaderboard.checking import Check, guarded
 
 from mlecore.cli import main
 from mlecore.runs.record import Replaced
@@ -294,6 +297,49 @@ def test_lists_that_no_folder_can_hold(board: Path, make_export, add, tmp_path: 
                 archive.writestr(name, b"")
         done = call("add", f"x{number}", path, "--board", board)
         assert done.exit_code == 1 and not (board / "entries" / f"x{number}").exists(), done.output
+
+
+def at_the_end(content: bytes) -> bytes:
+    """The directory of a zip: compressed in a way that nobody knows."""
+    at = content.rindex(b"PK\1\2")
+    return content[: at + 10] + b"\x63" + content[at + 11 :]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        at_the_end,
+        lambda content: content[:2000] + b"\xff" * 500 + content[2500:],
+        lambda content: content[: len(content) // 2],
+        lambda content: content[:-22] + b"\xff" * 22,
+        lambda content: b"",
+    ],
+)
+def test_a_damaged_export_does_not_touch_the_others(
+    board: Path, make_export, add, damage: Callable[[bytes], bytes]
+) -> None:
+    add("alpha", make_export("a"))
+    export = add("beta", make_export("b", agent="other")).parent / "export.zip"
+    export.write_bytes(damage(export.read_bytes()))
+    code, said = check(board)
+    assert code == 1 and "alpha: accepted" in said and "beta: rejected" in said, said
+    done = call("build", "--board", board, "--to", board.parent / "site")
+    assert done.exit_code == 0 and " ranked, in 1 table" in done.output, done.output
+
+
+@pytest.mark.parametrize("agent", ["one, two", "one, source 2", "one\u202etwo"])
+def test_an_agent_s_name_may_be_anything(board: Path, make_export, add, agent: str) -> None:
+    path = add("alpha", make_export("a", agent=agent))
+    assert tomllib.loads(path.read_text())["agent"] == agent
+    code, said = check(board)
+    assert code == (not agent.isprintable()) and "\u202e" not in said, said
+    assert call("build", "--board", board, "--to", board.parent / "site").exit_code == 0
+    assert "\u202e" not in (board.parent / "site" / "entries" / "alpha.html").read_text()
+
+
+def test_what_nobody_has_thought_of_rejects_one_entry() -> None:
+    found = guarded("alpha", lambda: Check(name=str(1 // 0)))
+    assert found.exit_code == 1 and "damaged: ZeroDivisionError" in found.remarks[0].words
 
 
 def test_links_are_not_followed(board: Path, make_export, add, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from attrs import frozen
 from markupsafe import Markup, escape
 
 from mle_lib_pages import charts, export, marks, strips
+from mlecore.printable import printable
 
 _HERE = Path(__file__).parent
 ASSETS = _HERE / "assets"
@@ -26,10 +27,15 @@ class Head:
 
 
 def environment(*folders: Path) -> jinja2.Environment:
-    """Templates from these folders, then from the library; text is escaped, and an unknown variable is an error."""
+    """Templates from these folders, then from the library.
+
+    Text is escaped, control characters and those that turn its direction are spelled out; an unknown variable is an
+    error.
+    """
     found = jinja2.Environment(
         loader=jinja2.FileSystemLoader([*folders, _HERE / "templates"]),
         autoescape=True,
+        finalize=lambda value: printable(value, lines=True) if type(value) is str else value,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
