@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from mlecore.errors import DataError, MlecoreError
+from mlecore.file_kinds import describe
 from mlecore.units import show_size
 
 Kind = Literal["zip", "tar", "7z"]
@@ -59,9 +60,10 @@ def _begins_tar(start: bytes) -> bool:
 
 
 def require_zip(archive: Path) -> None:
-    """Raises DataError unless the file begins as a zip does."""
+    """Raises DataError, which says what the file is, unless it begins as a zip does."""
     if archive_kind(archive) != "zip":
-        raise damaged(archive, "it does not begin as a zip does")
+        what, fix = describe(archive)
+        raise DataError(f"{archive} is no zip archive: it is {what}", fix=fix)
 
 
 def damaged(archive: Path | str, why: object, member: str | None = None) -> DataError:
@@ -87,7 +89,9 @@ def reading(archive: Path | str, member: str | None = None) -> Iterator[None]:
     except NotImplementedError as error:
         raise DataError(f"{archive}: {error}", fix="Pack it with ordinary compression, and use --raw DIR.") from None
     except Exception as error:  # zipfile, tarfile and py7zr raise some twenty types
-        raise damaged(archive, str(error) or type(error).__name__, member) from None
+        cut_off = isinstance(error, zipfile.BadZipFile) and str(error) == "File is not a zip file"
+        why = "its end is missing, as after an interrupted download" if cut_off else str(error) or type(error).__name__
+        raise damaged(archive, why, member) from None
 
 
 def refuse_bomb(archive: Path, declared: int) -> None:

@@ -32,6 +32,12 @@ def contents(archive: Path) -> tuple[list[Member], set[str]]:
                 raise zipfile.BadZipFile("its directory is incomplete")
     except OSError as error:
         raise DataError(f"{archive} cannot be read: {error.strerror or error}") from None
+    if (
+        len(members) == 1
+        and (inner := members[0].filename).endswith(".zip")
+        and archive.stem.startswith(Path(inner).stem)
+    ):
+        raise DataError(f"{archive} has nothing in it but the zip {inner}", fix="Unpack it once, and use that zip.")
     refuse_zip_bomb(archive, members)
     paths = _paths(archive, members)
     created = _folders([*paths, *(f"{_safe(archive, name)}/" for name in folders)])

@@ -23,8 +23,10 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 from mlecore import files
+from mlecore.archives import archive_kind
 from mlecore.data.disk_space import require
 from mlecore.errors import DataError
+from mlecore.file_kinds import describe
 from mlecore.units import show_size
 
 if TYPE_CHECKING:
@@ -343,11 +345,13 @@ def add_sources(facts: Facts, folder: Path, raw: Path, progress: Progress | None
             fetch_file(partial(open_url, source.url), kept, progress)
         with kept.open("rb") as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
-        if source.sha256 is not None and found != source.sha256:
+        no_zip = kept.suffix == ".zip" and archive_kind(kept) != "zip"
+        if no_zip or source.sha256 not in (None, found):
             wrong = kept.with_name(kept.name + ".wrong")
             kept.replace(wrong)
+            expected = f": SHA-256 {found}, expected {source.sha256}" if source.sha256 else ""
             raise DataError(
-                f"{source.url} is not what {facts.id} needs: SHA-256 {found}, expected {source.sha256}",
+                f"{source.url} is not what {facts.id} needs, but {describe(wrong)[0]}{expected}",
                 fix=f"It is kept as {wrong}. Run the command again to download it again",
             )
         files.link_or_copy(kept, target)

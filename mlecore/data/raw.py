@@ -16,6 +16,7 @@ from mlecore.data.estimate import LARGE, estimate
 from mlecore.data.layout import DataDirs
 from mlecore.data.sources import Archive, Fetch, Kaggle, RawFolder, Source, Synthetic
 from mlecore.errors import DataError, UsageError
+from mlecore.file_kinds import describe
 
 if TYPE_CHECKING:
     from mlecore.backends import Progress
@@ -185,6 +186,10 @@ def _marked(raw: Path, marker: Path) -> str | None:
         ) from None
 
 
+_POINTER = 300  # bytes; one of Git LFS has fewer
+_LARGE_FILES = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".zip", ".7z", ".gz", ".tar", ".npy", ".tfrecord")
+
+
 def _refuse_links_out(raw: Path) -> None:
     """Files that plugins copy or read must be regular files in the folder that the user named."""
     top = raw.resolve()
@@ -195,7 +200,8 @@ def _refuse_links_out(raw: Path) -> None:
     for folder, folders, names in os.walk(top, onerror=unreadable):
         for name in (*folders, *names):
             path = f"{folder}/{name}"
-            mode = os.lstat(path).st_mode
+            status = os.lstat(path)
+            mode = status.st_mode
             if stat.S_ISLNK(mode):
                 target = Path(os.path.realpath(path))
                 if not target.is_relative_to(top) or not target.exists():
@@ -205,6 +211,10 @@ def _refuse_links_out(raw: Path) -> None:
                     )
             elif not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
                 raise UsageError(f"--raw: {path} is neither a file nor a folder", fix="Remove it.")
+            elif status.st_size < _POINTER and name.endswith(_LARGE_FILES):
+                what, fix = describe(Path(path))
+                if "Git LFS" in what:
+                    raise UsageError(f"--raw: {path} is {what}", fix=fix)
 
 
 def _require_sources(competition: Competition, raw: Path) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from mlecore.archives import Kind, archive_kind, reading, refuse_bomb
 from mlecore.errors import DataError
+from mlecore.file_kinds import describe
 from mlecore.prepare.files import NewFiles
 from mlecore.prepare.paths import safe_name
 from mlecore.prepare.tables import new_file
@@ -97,7 +98,8 @@ def _fix_times(archive: SevenZipFile) -> None:
 def _kind(archive: Path) -> Kind:
     kind = archive_kind(archive)
     if kind is None:
-        raise DataError(f"{archive} is neither a zip nor a tar nor a 7z archive")
+        what, fix = describe(archive)
+        raise DataError(f"{archive} is neither a zip nor a tar nor a 7z archive: it is {what}", fix=fix)
     return kind
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, cast
 
 from mlecore.errors import DataError
+from mlecore.file_kinds import describe
 from mlecore.prepare.zips import find, open_member, open_zip
 from mlecore.tables import frames, reading, writing
 from mlecore.tables.options import Options
@@ -177,4 +178,5 @@ def _reading(path: Path, member: str | None) -> Iterator[Path | IO[bytes]]:
 
         if not isinstance(error, (EmptyDataError, ParserError, UnicodeDecodeError)):
             raise
-        raise DataError(f"{path}{f'!{member}' if member else ''} cannot be read as a table: {error}") from None
+        what = "" if member else f"it is {describe(path)[0]}: "
+        raise DataError(f"{path}{f'!{member}' if member else ''} cannot be read as a table: {what}{error}") from None

@@ -259,3 +259,14 @@ def test_nothing_secret_is_left_behind(kaggle: Any, token: None, dirs: DataDirs,
     for folder, _, names in os.walk(dirs.first):
         for name in names:
             assert b"KGAT_good" not in Path(folder, name).read_bytes()
+
+
+@pytest.mark.parametrize("verify", [True, False])
+def test_a_page_in_place_of_the_archive_is_named_and_not_used_again(
+    verify: bool, kaggle: Any, token: None, dirs: DataDirs, make_facts: Make, big: bytes
+) -> None:
+    (kaggle.folder / "tiny.zip").write_bytes(b"<html><title>Kaggle: down for maintenance</title></html>")
+    with pytest.raises(DataError, match=r"a web page \(\"Kaggle: down for maintenance"):
+        download(make_facts(), dirs, verify=verify)
+    (kaggle.folder / "tiny.zip").write_bytes(big)
+    assert download(make_facts(), dirs, verify=verify).archive.read_bytes() == big

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
+from mlecore.archives import archive_kind
 from mlecore.data import disk_space
 from mlecore.data.http import Body, body, downloaded, fetch_file, forget, range_headers
 from mlecore.data.kaggle.client import call, competitions_client, login
 from mlecore.data.kaggle.leaderboard import fetch_leaderboard
 from mlecore.data.layout import DataDirs
 from mlecore.errors import DataError, MlecoreError, UsageError
+from mlecore.file_kinds import describe
 
 if TYPE_CHECKING:
     from mlecore.backends import Progress
@@ -45,10 +47,13 @@ def download(facts: Facts, dirs: DataDirs, *, verify: bool = True, progress: Pro
     with disk_space.full_disk(folder, f"downloading {facts.id}"):
         found = fetch_file(lambda offset, validator: _open(facts, offset, validator), target, progress, _room)
     expected = facts.md5.get("zip")
+    kept = target.with_name(target.name + ".wrong")
+    if archive_kind(target) != "zip":
+        what, fix = describe(target)
+        _set_aside(target, kept)
+        raise DataError(f"Kaggle sent no zip for {facts.id}, but a file that is {what}; it is kept as {kept}", fix=fix)
     if verify and expected is not None and found != expected:
-        kept = target.with_name(target.name + ".wrong")
-        target.replace(kept)
-        forget(target)
+        _set_aside(target, kept)
         raise DataError(
             f"what Kaggle sent for {facts.id} is not the published download: MD5 {found}, expected {expected}",
             fix=f"It is kept as {kept}. Try again, or, if Kaggle has changed it for good, use it anyway: "
@@ -59,6 +64,11 @@ def download(facts: Facts, dirs: DataDirs, *, verify: bool = True, progress: Pro
     except MlecoreError as error:
         return Download(target, (f"no leaderboard, so no rank and percentile (medals need none): {error.message}",))
     return Download(target)
+
+
+def _set_aside(target: Path, kept: Path) -> None:
+    target.replace(kept)
+    forget(target)
 
 
 def drop_download(folder: Path, competition: str) -> None:
