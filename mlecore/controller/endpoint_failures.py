@@ -57,8 +57,11 @@ def availability(log: Path, access: ModelAccess) -> Availability | None:
             more = gap + max(0.0, end - max(start, fails_until, works_until))
             failing, at_end = failing + more, at_end + more
             fails_until = max(fails_until, end)
-        elif call.outcome != "cut" and call.status != 429:  # a client that hangs up and a rate limit say nothing
-            good = call.outcome == "passed" and call.status is not None and call.status < 400
+        elif call.status == 429 or (call.outcome == "cut" and call.first_byte is None):  # says nothing of an outage
+            what = "no answer" if call.outcome == "cut" else "status 429"
+            last_error = last_error or (f"{what} ({call.reason})" if call.reason else what)
+        else:
+            good = call.outcome != "failed" and (call.status or 200) < 400
             answered, rejected = answered + good, rejected + (not good)
             works_until, fails_until, at_end = max(works_until, end), 0.0, 0.0
     return Availability(
@@ -75,9 +78,9 @@ def availability(log: Path, access: ModelAccess) -> Availability | None:
 
 def judge(found: Availability, time_limit: float, ended: Ended, *, handed_in: bool, may_doubt: bool = True) -> Verdict:
     """Is the endpoint to blame for how an attempt ended? ``may_doubt``: may a case of doubt be repeated?"""
-    if found.failed and not found.answered and not found.rejected:
+    if found.tried and not found.answered and not found.rejected:
         words = f"none of {counted(found.tried, 'model call')} was answered: {found.last_error}"
-        return Verdict(reason=words, repeat=True)
+        return Verdict(reason=words, repeat=True, in_doubt=not found.failed)
     if found.failing_seconds > SHARE * time_limit:
         share = found.failing_seconds / time_limit
         lost = f"{show_duration(found.failing_seconds)}, {share:.0%} of the time limit"

@@ -159,9 +159,11 @@ def test_what_the_gateway_refused_and_its_client_gave_up(log):
     log.add(2, status=429)
     found = availability(log.path, ACCESS)
     assert found and (found.tried, found.answered, found.failed, found.rejected) == (2, 0, 0, 0)
-    assert log.reason() == ""
+    assert log.verdict().in_doubt and log.reason().startswith("none of 2 model calls was answered: no answer (the ")
     log.fail(3)
-    assert log.reason(), "none of these is an answer, nor the agent's fault"
+    assert log.reason() == f"none of 3 model calls was answered: {DOWN}" and not log.verdict().in_doubt
+    log.add(4, outcome="cut", status=200, first_byte=0.1)
+    assert log.reason() == "", "a part of an answer came"
 
 
 def test_other_paths_are_no_calls_to_a_model(log):
@@ -275,6 +277,19 @@ def test_a_run_whose_endpoint_is_down_is_retried_and_failed(run, answer, key, wo
 def test_a_run_whose_endpoint_cannot_be_connected_to(run, nowhere, name):
     record = run(nowhere if name == "nowhere" else "http://no-such-host.invalid/v1", CRASHES, retries=0)
     assert record.state == "failed" and "the endpoint cannot be reached (Cannot connect to host" in record.reason
+
+
+@sandboxed
+@pytest.mark.parametrize("answer", [Answer(delay=60, times=0), Answer(status=429, text="Slow down.", times=0)])
+def test_a_run_without_a_single_answer_is_no_result(run, answer):
+    """Neither of an endpoint that accepts calls and stays silent, nor of one that only ever asks to wait."""
+    script = AGENT + "ask('hello', True)"
+    with serving(answer) as model:
+        record = run(model.url, script, retries=0, limits={"time": 5})
+    found = record.attempt.availability
+    assert (found.tried, found.answered, found.failed) == (1, 0, 0)
+    assert record.state == "failed" and record.reason.startswith("none of 1 model call was answered: ")
+    assert not (record.folder / "grade.json").exists()
 
 
 @sandboxed

@@ -154,7 +154,7 @@ def test_a_stream_that_ends_in_an_error(front_of, reply):
     def answer(handler, body):
         served.append(handler.headers["User-Agent"])
         if len(served) == 1:
-            events = b'data: {"model":"m","choices":[]}\n\ndata: {"error":{"message":"Overloaded"}}\n\n'
+            events = b'data: {"choices":[{"delta":{"content":"a"}}]}\n\ndata: {"error":{"message":"Overloaded"}}\n\n'
             handler.send_response(200)
             handler.send_header("Content-Type", "text/event-stream")
             handler.send_header("Content-Length", str(len(events)))
@@ -166,7 +166,7 @@ def test_a_stream_that_ends_in_an_error(front_of, reply):
     with front_of(answer) as front:
         assert front.ask(body={**CHAT, "stream": True})[0] == 200
         (call,) = front.calls()
-    assert (call.outcome, call.reason) == ("failed", "the endpoint's answer ended in an error")
+    assert (call.outcome, call.reason) == ("failed", "the endpoint's answer ended in an error: Overloaded")
     assert call.fault == "the endpoint fails (status 529)" and set(served[1:]) == {"mlecore-probe"}
 
 

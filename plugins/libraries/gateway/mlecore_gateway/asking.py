@@ -15,6 +15,7 @@ from . import server_tools
 from .calls import Tokens
 from .refusals import Refusal
 from .routes import READS, Route
+from .usage import has_media
 
 LONGEST_ANSWER = 128 * 1024  # tokens; more than any known model writes at once
 _TOOL_USES = 10  # of the provider's tools, where the request sets no limit
@@ -24,6 +25,7 @@ _LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutpu
 _ANSWERS = ("n", "best_of", "candidateCount", "candidate_count")
 _CONFIGS = ("generationConfig", "generation_config")
 _MOST_ANSWERS = 10**6
+_WORDS = ("messages", "input", "prompt", "contents")  # what a request asks
 _USUAL_SERVICE: Mapping[str, Sequence[object]] = {  # costs what the price lists have first
     "service_tier": ("auto", "default", "flex", "standard", "standard_only", "on_demand"),
     "speed": ("standard",),
@@ -48,6 +50,8 @@ class Asked(msgspec.Struct, kw_only=True):
     server_tool_uses: int = 0  # at most, or as the gateway assumes
     dearer: str | None = None  # a service that costs more than the listed prices
     reserve: Tokens = msgspec.field(default_factory=Tokens)  # the most that it may cost
+    words: int = 0  # bytes of its messages
+    media: bool = False  # does it have more than text?
     additions: Mapping[str, bytes] = {}  # fields that the gateway would add -> their JSON
 
     @property
@@ -79,6 +83,8 @@ def read_request(route: Route, method: str, body: bytes | bytearray, json: bool,
     if asked.spends:
         asked.reserve = Tokens(input=len(body), output=_longest_answer(route, fields or {}))
         asked.server_tool_uses = _uses(fields or {}, len(asked.server_tools))
+        words = [memoryview(fields[name]) for name in _WORDS if name in fields] if fields else []
+        asked.words, asked.media = sum(map(len, words)), fields is None or any(map(has_media, words))
     return asked
 
 

@@ -18,22 +18,28 @@ from yarl import URL
 from .admission import Admitted
 from .asking import Asked, pieces, with_additions
 from .calls import Call, Tokens, short
+from .failures import Failure
 from .faults import Faults
 from .ledger import Ledger, LedgerError, Spent
 from .masking import Mask
 from .memory import Memory
 from .prices import Prices
-from .reading import Body, Events, Report, Unreadable, decoder
+from .probe import Finding
+from .reading import Incoming, Report, Unreadable, decoder
 from .refusals import Refusal
 from .reservations import Reservations
 from .routes import Protocol as Api
 from .server_tools import is_tool, unlisted
 from .settings import Settings
 from .transcripts import RESPONSE, Transcripts
+from .usage import fits_request, fits_response
 
 STALL_SECONDS = 60.0  # in total that a client may delay an answer: it holds a place that others wait for
 LONGEST_WAIT = 600.0  # before a retry
+KEPT_SECONDS = 1800.0  # that an endpoint may keep a call alive, with comments or blanks, without a piece of an answer
 ERROR = 4096  # bytes of an error that are read to judge it
+HELD = 64 * 1024  # bytes of a response that are kept back until it is known to be an answer, and no error
+HELD_SECONDS = 30.0  # for which they are
 
 _RETRIED = (429, 500, 502, 503, 504, 529)
 _NOT_RETURNED = frozenset("connection proxy-connection keep-alive te trailer transfer-encoding upgrade".split())
@@ -86,6 +92,8 @@ class Exchange:
         self.gone = False  # the client
         self.stalled = 0.0
         self.kept = bytearray()  # of the response, for the transcript
+        self.held = bytearray()  # of the response, until it is known to be an answer
+        self.heard_at = 0.0  # when the request was sent, or the last piece of an answer came
 
     def _most(self) -> Spent:
         """What it may cost, of every budget."""
@@ -141,23 +149,30 @@ class Exchange:
         hide = "stream_options" in known
         if known:
             self.headers["Accept-Encoding"] = "identity"  # what is masked must be readable
+        self.report = Report()
+        self.kept.clear()
+        self.held.clear()
+        self.call.received, self.call.first_byte = 0, None
         body = list(pieces(with_additions(self.asked.body, known)))
         self.call.sent = sum(map(len, body))
         if self.call.sent:
             self.headers["Content-Length"] = str(self.call.sent)
-        sent = time.monotonic()
+        self.heard_at = time.monotonic()
         try:
-            async with self.way.session.request(
-                self.call.method,
-                self.url,
-                data=_data(body, self.call.sent),
-                headers=self.headers,
-                proxy=self.way.settings.proxy,
-                allow_redirects=False,
-                skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"),
-            ) as answer:
+            async with (
+                asyncio.timeout(KEPT_SECONDS) as limit,
+                self.way.session.request(
+                    self.call.method,
+                    self.url,
+                    data=_data(body, self.call.sent),
+                    headers=self.headers,
+                    proxy=self.way.settings.proxy,
+                    allow_redirects=False,
+                    skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"),
+                ) as answer,
+            ):
                 self.status = answer.status
-                if answer.status in _RETRIED and self.call.retries < self.way.settings.retries:
+                if self._retries(answer.status):
                     return _pause(answer.headers.get("Retry-After"), self.call.retries)
                 first = b""
                 if known and answer.status in (400, 422):
@@ -169,62 +184,117 @@ class Exchange:
                     first = first or await answer.content.read(ERROR)
                     text = _text(first, answer.headers.get("Content-Encoding", ""))
                     await self.way.faults.judge(self.call, answer.status, text)
-                await self._return(answer, hide, first, sent)
+                return await self._return(answer, hide, first, limit)
         except (aiohttp.ClientError, OSError) as error:
+            return await self._broke_off(error)
+
+    def _retries(self, status: int) -> bool:
+        return status in _RETRIED and self.call.retries < self.way.settings.retries
+
+    async def _broke_off(self, error: Exception) -> float:
+        """No answer, or not the whole of it. Where it is to be asked for again: after how many seconds."""
+        silent = isinstance(error, TimeoutError) and not isinstance(error, aiohttp.ConnectionTimeoutError)
+        if self.response is None and self._retries(504):
+            return _pause(None, self.call.retries)
+        if silent:
+            what = f"no answer within {time.monotonic() - self.heard_at:.0f} s"
+            self.call.fault = str(Finding("silent", what))
+        else:
             what = self.mask.text(str(error) or type(error).__name__)
-            if self.response is not None:
-                await self.way.faults.judge(self.call, None)
-                raise Cut(f"the endpoint's answer broke off: {what}") from None
-            if self.call.retries < self.way.settings.retries:
-                return _pause(None, self.call.retries)
             await self.way.faults.judge(self.call, None)
-            self._fail(f"the model's endpoint cannot be reached: {what}")
+        if self.response is not None or self.call.received:
+            what = f"the endpoint's answer broke off: {what}"
+        else:
+            what = f"the model's endpoint {'does not answer' if silent else 'cannot be reached'}: {what}"
+        if self.response is not None:
+            raise Cut(what) from None
+        self._fail(504 if silent else 502, what)
         return 0.0
 
-    def _fail(self, reason: str) -> None:
+    def _fail(self, status: int, reason: str, retry_after: str | None = None) -> None:
         """Without an answer to pass on, the agent gets one from the gateway."""
-        self.call.outcome, self.call.reason, self.call.status = "failed", short(reason), 502
-        refusal = Refusal(502, self.call.reason, "api_error", final=False)
-        self.response = web.Response(status=502, body=refusal.body(self.call.path), headers=refusal.headers())
+        self.call.outcome, self.call.reason, self.call.status = "failed", short(reason), status
+        refusal = Refusal(status, reason[:ERROR], "api_error", final=False)
+        headers = {**refusal.headers(), **({"Retry-After": retry_after} if retry_after else {})}
+        self.response = web.Response(status=status, body=refusal.body(self.call.path), headers=headers)
 
-    async def _return(self, answer: aiohttp.ClientResponse, hide: bool, first: bytes, sent: float) -> None:
+    async def _return(self, answer: aiohttp.ClientResponse, hide: bool, first: bytes, limit: asyncio.Timeout) -> float:
+        """Pass on what comes, or, where it is an error with a good status, the error.
+
+        Where that is to be asked for again: after how many seconds.
+        """
         encoding = answer.headers.get("Content-Encoding", "").strip().lower()
-        events = "event-stream" in answer.headers.get("Content-Type", "").lower()
-        hide = hide and events
-        reader = Events(self.report, hide) if events else Body(self.report, self.way.memory)
+        good = answer.status < 400
+        hide = hide and good
+        events = self.asked.stream or "event-stream" in answer.headers.get("Content-Type", "").lower()
+        reader = Incoming(self.report, self.way.memory, events=events, hide=hide)
         try:
             decode = decoder(encoding)
         except Unreadable as error:
-            self._fail(str(error))
-            return
-        self.call.outcome, self.call.status = "passed", answer.status
+            self._fail(502, str(error))
+            return 0.0
         as_it_came = encoding not in ("", "identity") and not hide
-        await self._begin(answer, keep_length=not hide)
+        if not good or self.protocol in ("models", "other"):
+            await self._begin(answer, keep_length=not hide)
+        held_until = self.heard_at + HELD_SECONDS
         try:
             async for piece in _pieces(first, answer):
-                if self.call.first_byte is None:
-                    self.call.first_byte = round(time.monotonic() - sent, 4)
                 self.call.received += len(piece)
                 shown = b"".join(self.mask.feed(reader.feed(part)) for part in decode(piece))
                 self._keep(shown)
                 if as_it_came and self.mask.hits:
                     raise Cut("the endpoint sent the key back, compressed")
+                if reader.progress():
+                    self._heard(limit)
                 await self._write(piece if as_it_came else shown)
+                late = len(self.held) > HELD or time.monotonic() > held_until
+                if self.response is None and (reader.begun or late):
+                    if self.report.failure is not None:
+                        break
+                    await self._begin(answer, keep_length=not hide)
         except Unreadable as error:
             raise Cut(str(error)) from None
         finally:
             last = self.mask.feed(reader.rest()) + self.mask.rest()
             self._keep(last)
             await self._write(b"" if as_it_came else last)
-        if self.report.error and answer.status < 400:
-            self.call.outcome, self.call.reason = "failed", "the endpoint's answer ended in an error"
-            await self.way.faults.judge(self.call, None)
-        elif answer.status < 400:
+        if self.response is None:
+            nothing = None if reader.heard else Failure(502, "nothing")
+            failure = nothing or (None if self.report.text else self.report.failure)
+            if failure is not None:
+                return await self._failed(failure, answer)
+            await self._begin(answer, keep_length=not hide)
+        self.call.outcome, self.call.status = "passed", answer.status
+        if good and (failure := self.report.failure) is not None:
+            self.call.outcome = "failed"
+            self.call.reason = short(self.mask.text(f"the endpoint's answer ended in an error: {failure.message}"))
+            await self.way.faults.judge(self.call, failure.status, failure.message)
+        elif good:
             self.way.faults.answered(self.call)
         if not self.gone:
             assert self.response is not None
             with contextlib.suppress(ConnectionError):
                 await self.response.write_eof()
+        return 0.0
+
+    def _heard(self, limit: asyncio.Timeout) -> None:
+        """A piece of the answer came, more than what only keeps a connection alive."""
+        now = time.monotonic()
+        if self.call.first_byte is None:
+            self.call.first_byte = round(now - self.heard_at, 4)
+        self.heard_at = now
+        limit.reschedule(asyncio.get_running_loop().time() + KEPT_SECONDS)
+
+    async def _failed(self, failure: Failure, answer: aiohttp.ClientResponse) -> float:
+        """An error with a good status: the agent gets it with the status that it means."""
+        self.status = failure.status
+        retry_after = answer.headers.get("Retry-After")
+        if self._retries(failure.status):
+            return _pause(retry_after, self.call.retries)
+        await self.way.faults.judge(self.call, failure.status, failure.message)
+        what = f"the endpoint's answer with status {answer.status} is an error: {failure.message}"
+        self._fail(failure.status, self.mask.text(what), retry_after)
+        return 0.0
 
     async def _begin(self, answer: aiohttp.ClientResponse, keep_length: bool) -> None:
         headers = CIMultiDict[str]()
@@ -241,6 +311,8 @@ class Exchange:
             await self.response.prepare(self.request)
         except ConnectionError:
             self.gone = True
+        await self._write(bytes(self.held))
+        self.held.clear()
 
     def _keep(self, piece: bytes) -> None:
         if self.way.transcripts is not None:
@@ -248,9 +320,11 @@ class Exchange:
 
     async def _write(self, piece: bytes) -> None:
         """Nothing is written to a client that is gone, but its answer is read to the end: it must be counted."""
+        if self.response is None:
+            self.held += piece
+            return
         if self.gone or not piece:
             return
-        assert self.response is not None
         began = time.monotonic()
         try:
             async with asyncio.timeout(STALL_SECONDS - self.stalled):
@@ -281,15 +355,15 @@ class Exchange:
             call.reason = call.reason or "the client hung up"
         if self.mask.hits:
             call.reason = "the endpoint sent the key back; it was masked"
-        tokens, good = report.tokens, self.status is not None and self.status < 400
+        tokens, good = self._tokens(), self.status is not None and self.status < 400
         call.usage, call.tokens, call.estimate, call.cost_usd = "none", None, None, None
         if not asked.spends or not self.started:
             pass
         elif tokens is not None:
             call.usage, call.tokens = "counted", tokens
         elif good and not asked.background:
-            read = report.input_so_far
-            wrote = report.pieces or call.received // 4
+            read = self._input()
+            wrote = max(report.pieces, report.text // 4) if report.pieces else report.size // 4
             call.usage, call.estimate = "unknown", Tokens(input=call.sent // 4 if read is None else read, output=wrote)
         elif good or (call.outcome == "cut" and self.status is None):  # it continues, as far as anybody knows
             call.usage, call.estimate = "unknown", asked.reserve
@@ -299,11 +373,26 @@ class Exchange:
         if good and asked.server_tools:
             self._count_tools()
 
+    def _input(self) -> int | None:
+        """Tokens of the prompt, as the response reports them so far; None if it does not, or if they cannot be true."""
+        asked, read = self.asked, self.report.input_so_far
+        media = asked.media or bool(asked.server_tools)  # which add what they find
+        true = read is not None and fits_request(read, words=asked.words, sent=self.call.sent, media=media)
+        return read if true else None
+
+    def _tokens(self) -> Tokens | None:
+        """As the response reports them at its end; None if it does not, or if they cannot be true."""
+        report, tokens = self.report, self.report.tokens
+        text = 0 if self.protocol == "completions" else report.text  # which may repeat the prompt
+        most = self.asked.reserve.output
+        true = tokens is not None and fits_response(tokens.output, text=text, received=report.size, most=most)
+        return tokens if true and self._input() is not None else None
+
     def _count_tools(self) -> None:
         """How often the provider used its tools, and what that costs beside the tokens."""
         call, asked, uses = self.call, self.asked, self.report.uses
         models = (self.report.model, *asked.models)
-        whole = self.report.tokens is not None
+        whole = call.tokens is not None
         for tool in asked.server_tools:
             silent = unlisted(self.protocol, tool) if whole else None
             call.server_tools[tool] = uses.get(tool, silent) if is_tool(tool) else 1

@@ -6,6 +6,7 @@ endpoint from a request that no endpoint would answer.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -16,6 +17,7 @@ import msgspec
 from yarl import URL
 
 from .calls import short
+from .failures import failure_in, message_in
 from .masking import Mask
 from .settings import Settings
 
@@ -201,9 +203,7 @@ async def _once(
             allow_redirects=False,
             timeout=aiohttp.ClientTimeout(total=seconds, sock_connect=min(seconds, 30.0)),
         ) as answer:
-            text = (await answer.content.read(_READ)).decode("utf-8", "replace")
-            kind = kind_of(answer.status, text)
-            return Finding(kind, short(mask.text(f"status {answer.status}{_said(text)}")))
+            return _finding(answer.status, await _read(answer.content), mask)
     except (aiohttp.ConnectionTimeoutError, aiohttp.ClientConnectionError, aiohttp.ClientError) as error:
         if isinstance(error, TimeoutError) and not isinstance(error, aiohttp.ConnectionTimeoutError):
             return Finding("silent", f"no answer within {seconds:g} s")
@@ -212,6 +212,28 @@ async def _once(
         return Finding("silent", f"no answer within {seconds:g} s")
     except OSError as error:
         return Finding("unreachable", short(str(error)))
+
+
+async def _read(content: aiohttp.StreamReader) -> str:
+    """The beginning of an answer, without what some servers send before it; the data of the first event of a stream."""
+    try:
+        body = await content.readexactly(_READ)
+    except asyncio.IncompleteReadError as error:
+        body = error.partial
+    text = body.decode("utf-8-sig", "replace").strip()
+    if text.startswith(("{", "[")):
+        return text
+    data = (line[5:].strip() for line in text.splitlines() if line.startswith("data:"))
+    return next((line for line in data if line.startswith(("{", "["))), text)
+
+
+def _finding(status: int, text: str, mask: Mask) -> Finding:
+    said = message_in(text)
+    words = f"status {status}" + (f": {said}" if said else "")
+    if status < 300 and (failure := failure_in(text)):
+        words = f"status {status}, but an error in the answer: {failure.message}"
+        status = failure.status
+    return Finding(kind_of(status, text), short(mask.text(words)))
 
 
 def kind_of(status: int, text: str) -> Kind:
@@ -233,16 +255,3 @@ def kind_of(status: int, text: str) -> Kind:
     if status < 300 and not text.lstrip().startswith(("{", "[")):
         return "path"  # a web page
     return "answers"  # also 400: a parameter that the model does not know, so key, model and quota are right
-
-
-def _said(text: str) -> str:
-    """The error message in an answer, by the shapes that servers use."""
-    try:
-        value: Any = msgspec.json.decode(text)
-    except msgspec.MsgspecError:
-        return ""
-    value = value[0] if isinstance(value, list) and value else value
-    for name in ("error", "message", "detail"):
-        if isinstance(value, dict) and value.get(name):
-            value = value[name]
-    return f": {value}" if isinstance(value, str) else ""

@@ -5,21 +5,32 @@ from __future__ import annotations
 import re
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
 
 from .calls import Tokens
+from .failures import Failure, failure_in
 from .memory import Memory
+from .usage import input_of, text_in, tokens_of
 
 BODY = 32 * 1024 * 1024  # bytes of one response that are kept until its end, where its usage stands
 EVENT = 8 * 1024 * 1024  # bytes of one event of a stream; Responses repeat the whole answer in their last one
 
-_END = re.compile(rb"\r\n\r\n|\n\n|\r\r")
+_END = re.compile(rb"\n\r?\n|\r\r")
 _INFLATED = 256 * 1024  # bytes that a piece is decompressed to at once
 _MAGIC = b"\x1f\x8b"  # that a member of gzip begins with
-_READ = (b'"usage', b'"error"', b"server_tool_use", b"mcp_tool_use")  # in an event; others only repeat the model
+_BLANK = b" \t\r\n\xef\xbb\xbf"  # what some servers send before an answer, to keep the connection or as a BOM
+_FAILS = (b'"error"', b'"code"', b'"message"', b'"detail"', b'"success"')  # in an error of any shape
+_ERROR = 256 * 1024  # bytes; what is larger is no error
+_READ = (
+    b'"usage',
+    b'"error"',
+    b'"code"',
+    b"server_tool_use",
+    b"mcp_tool_use",
+)  # in an event; others only repeat the model
 _NO_USAGE_YET = re.compile(rb',\s*"usage"\s*:\s*null')
 
 
@@ -35,7 +46,6 @@ class _Answer(msgspec.Struct):
     choices: msgspec.Raw = msgspec.Raw()
     type: msgspec.Raw = msgspec.Raw()
     service_tier: msgspec.Raw = msgspec.Raw()
-    error: msgspec.Raw = msgspec.Raw()
     output: msgspec.Raw = msgspec.Raw()  # Responses: items, calls of tools among them
     content: msgspec.Raw = msgspec.Raw()  # Messages: blocks, calls of tools among them
     content_block: msgspec.Raw = msgspec.Raw()  # one of them, in a stream
@@ -64,20 +74,22 @@ class Report:
         self.tier: str | None = None
         self._usage: dict[str, Any] = {}
         self._final = False
-        self.error = False  # instead of an answer, or of the rest of it
+        self.failure: Failure | None = None  # instead of an answer, or of the rest of it
         self.pieces = 0  # events of a stream, of which a model makes about one a token
+        self.text = 0  # bytes of what the model wrote
+        self.size = 0  # bytes of the answer, decompressed
         self._calls = Counter[str]()  # of tools, in blocks of a stream
         self._listed = Counter[str]()  # of tools, in the whole answer
 
     @property
     def tokens(self) -> Tokens | None:
-        """None while nothing final has been reported."""
-        return _tokens(self._usage) if self._final else None
+        """None while nothing final has been reported, or what is no count."""
+        return tokens_of(self._usage) if self._final else None
 
     @property
     def input_so_far(self) -> int | None:
         """Anthropic reports the input first, and the output at the end."""
-        return _tokens(self._usage).input if self._usage else None
+        return input_of(self._usage)
 
     @property
     def uses(self) -> dict[str, int]:
@@ -91,6 +103,8 @@ class Report:
 
     def read(self, text: bytes) -> _Answer | None:
         """Take in a body, or the data of an event."""
+        if self.failure is None and len(text) <= _ERROR and any(sign in text for sign in _FAILS):
+            self.failure = failure_in(text)
         try:
             if text[:1] == b"[":  # Gemini streams an array unless events are requested
                 answers = _ANSWERS.decode(text)
@@ -113,7 +127,6 @@ class Report:
             self.model = model if isinstance(model, str) else self.model
             tier = _plain(inner.service_tier)
             self.tier = tier if isinstance(tier, str) else self.tier
-            self.error |= _begins(inner.error) == b"{"
             if listed := [*_items(inner.output), *_items(inner.content), *_items(inner.candidates)]:
                 self._listed |= Counter(name for item in listed for name in _used(item))
             usage = _plain(inner.usage) or _plain(inner.usageMetadata)
@@ -164,34 +177,6 @@ def _used(item: _Item) -> Iterator[str]:
         yield from ["google_search"] * (len(queries) if isinstance(queries, list) else 0)
 
 
-def _tokens(usage: Mapping[str, Any]) -> Tokens:
-    """Of any protocol's report."""
-
-    def number(*names: str) -> int:
-        for name in names:
-            value: Any = usage
-            for part in name.split("."):
-                value = value.get(part) if isinstance(value, Mapping) else None
-            if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**12:
-                return value
-        return 0
-
-    cached = number("prompt_tokens_details.cached_tokens", "input_tokens_details.cached_tokens")
-    apart = number("cache_read_input_tokens")  # Anthropic's input does not include them
-    written = number("cache_creation_input_tokens")
-    thoughts = number("thoughtsTokenCount")  # Gemini's output does not include them
-    tokens = Tokens(
-        input=number("prompt_tokens", "input_tokens", "promptTokenCount") + apart + written,
-        output=number("completion_tokens", "output_tokens", "candidatesTokenCount") + thoughts,
-        cached=cached + apart + number("cachedContentTokenCount"),
-        cache_write=written,
-        reasoning=number("completion_tokens_details.reasoning_tokens", "output_tokens_details.reasoning_tokens")
-        + thoughts,
-    )
-    tokens.cached = min(tokens.cached, tokens.input - written)
-    return tokens
-
-
 class Body:
     """A response that is not a stream: it is read when it is complete, if there is room to keep it until then."""
 
@@ -201,6 +186,11 @@ class Body:
         self._parts: list[bytes] = []
         self._size = 0
         self._whole = True
+
+    @property
+    def begun(self) -> bool:
+        """Does what came show that it is an answer? Gemini streams an array of them."""
+        return bool(self._parts) and self._parts[0].startswith(b"[") and b'"candidates"' in b"".join(self._parts)
 
     def feed(self, piece: bytes) -> bytes:
         self._whole = self._whole and self._size + len(piece) <= BODY and self._memory.try_take(len(piece))
@@ -213,7 +203,11 @@ class Body:
 
     def rest(self) -> bytes:
         if self._whole:
-            self._report.read(b"".join(self._parts))
+            body = b"".join(self._parts)
+            self._report.text += text_in(body)
+            self._report.read(body)
+            if body.startswith(b"<"):
+                self._report.failure = Failure(502, "a web page")
         self._forget()
         return b""
 
@@ -231,6 +225,10 @@ class Events:
         self._hide = hide
         self._held = b""
         self._skipping = False  # an event that is too large to be read
+
+    @property
+    def begun(self) -> bool:
+        return self._report.pieces > 0
 
     def feed(self, piece: bytes) -> bytes:
         """What the client gets: all of it at once, or the complete events."""
@@ -255,22 +253,71 @@ class Events:
         if self._skipping:
             self._skipping = False
             return event
-        if b"data:" not in event:
+        if not (data := _data(event)):
             return event
         self._report.pieces += 1
+        self._report.text += text_in(event)
         if self._report.model is not None and not any(sign in event for sign in _READ):
             return event
-        answer = self._report.read(_data(event))
+        answer = self._report.read(b"\n".join(data))
+        if answer is None and len(data) > 1:  # events without an empty line between them
+            for line in data:
+                self._report.read(line)
         if not self._hide or answer is None:
             return event
-        if bytes(memoryview(answer.choices)[:9]).replace(b" ", b"") == b"[]" and _begins(answer.usage) == b"{":
+        if bytes(answer.choices).replace(b" ", b"") in (b"", b"[]", b"null") and _begins(answer.usage) == b"{":
             return b""
         return _NO_USAGE_YET.sub(b"", event)
 
 
-def _data(event: bytes) -> bytes:
-    lines = event.splitlines()
-    return b"\n".join(line[5:].strip() for line in lines if line.startswith(b"data:"))
+def _data(event: bytes) -> list[bytes]:
+    """The lines of its data."""
+    return [line[5:].strip() for line in event.splitlines() if line.startswith(b"data:")] if b"data:" in event else []
+
+
+class Incoming:
+    """A response as it comes, a stream or not: some servers send either where the other is announced."""
+
+    def __init__(self, report: Report, memory: Memory, *, events: bool, hide: bool) -> None:
+        self._report = report
+        self._memory = memory
+        self._events = events  # is a stream announced, or was one asked for?
+        self._hide = hide
+        self._reader: Body | Events | None = None  # None: nothing but blanks came
+        self._seen = 0
+
+    @property
+    def begun(self) -> bool:
+        """Does what came show that it is an answer?"""
+        return self._reader is not None and self._reader.begun
+
+    @property
+    def heard(self) -> int:
+        """How much of an answer came: events, or bytes. Comments and blanks are no part of one."""
+        return self._report.pieces if isinstance(self._reader, Events) else self._report.size
+
+    def progress(self) -> bool:
+        """Has more of an answer come since this was last asked?"""
+        before, self._seen = self._seen, self.heard
+        return self._seen > before
+
+    def feed(self, piece: bytes) -> bytes:
+        """What the client gets."""
+        if self._reader is not None:
+            self._report.size += len(piece)
+            return self._reader.feed(piece)
+        if not (rest := piece.lstrip(_BLANK)):
+            return piece
+        self._report.size += len(rest)
+        if rest.startswith((b"{", b"[", b"<")) or not (self._events or rest.startswith((b"data:", b"event:", b":"))):
+            self._reader = Body(self._report, self._memory)
+        else:
+            self._reader = Events(self._report, self._hide)
+        return piece[: len(piece) - len(rest)] + self._reader.feed(rest)
+
+    def rest(self) -> bytes:
+        """The end of what the client gets."""
+        return b"" if self._reader is None else self._reader.rest()
 
 
 class Unreadable(Exception):

@@ -36,7 +36,7 @@ BODIES = 128 * 1024 * 1024  # of all requests, and of answers that are read when
 BODY_SECONDS = 300.0  # for a request to be sent whole
 LARGE = 256 * 1024  # bytes of a request that is read beside the loop
 CONNECT_SECONDS = 30.0
-IDLE_SECONDS = 1800.0  # a model may take long before its first byte
+SILENT_SECONDS = 600.0  # that an endpoint may send nothing, before the first byte or between two
 PATIENT_REFUSALS = 20  # as 429; a client that still asks then gets 403, which none repeats
 
 
@@ -253,7 +253,7 @@ def open_session(settings: Settings) -> aiohttp.ClientSession:
         connector=aiohttp.TCPConnector(limit=0, ssl=trusted, keepalive_timeout=4.0),  # servers close after 5 s or more
         auto_decompress=False,
         cookie_jar=aiohttp.DummyCookieJar(),
-        timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS, sock_read=IDLE_SECONDS),
+        timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS, sock_read=SILENT_SECONDS),
         max_line_size=HEADER_LINE,
         max_field_size=HEADER_LINE,
     )
