@@ -36,7 +36,7 @@ class Verdict:
 def availability(log: Path, access: ModelAccess) -> Availability | None:
     """How a gateway's calls to its models fared; None if there is no log."""
     from mlecore_gateway.ledger import read_calls
-    from mlecore_gateway.probe import api_of
+    from mlecore_gateway.places import api_of
 
     if not log.is_file():
         return None

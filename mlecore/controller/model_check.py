@@ -34,7 +34,7 @@ def check_models(accesses: Iterable[ModelAccess], backend: Backend, say: Say) ->
         findings = thread.submit(asyncio.run, _ask_all(wanted)).result()
     usage: list[tuple[str, str]] = []
     others: list[tuple[str, str]] = []
-    for (endpoint, key, model), finding in zip(wanted, findings, strict=True):
+    for (endpoint, key, model), (finding, instead) in zip(wanted, findings, strict=True):
         if finding.kind == "answers":
             say(f"{model} answers at {endpoint}")
             continue
@@ -44,7 +44,7 @@ def check_models(accesses: Iterable[ModelAccess], backend: Backend, say: Say) ->
         ):
             say(f"warning: {what}; the runs start anyway")
             continue
-        (usage if finding.kind in ("key", "model", "path") else others).append((what, _fix(finding, key)))
+        (usage if finding.kind in ("key", "model", "path") else others).append((what, instead or _fix(finding, key)))
     if usage or others:
         found = usage + others
         error = UsageError if usage else EndpointError
@@ -58,16 +58,19 @@ def _fix(finding: Finding, key: str | None) -> str:
         return f"Put a valid key into {key}." if key else "Name the variable that has the endpoint's key: --key NAME"
     return {
         "model": "Name a model that the endpoint has: --model NAME",
-        "path": "Name the URL below which the API is, such as https://api.example.com/v1: --endpoint URL",
+        "path": (
+            "Name the URL below which the API is, such as https://api.example.com/v1, http://localhost:11434/v1"
+            " (Ollama) or https://NAME.openai.azure.com/openai/v1 (Azure): --endpoint URL"
+        ),
         "quota": "Add credit to the account, or use the key of another one.",
         "unreachable": "Check the URL, the network, and HTTPS_PROXY, NO_PROXY and SSL_CERT_FILE.",
     }.get(finding.kind, "Try again once the endpoint works.")
 
 
-async def _ask_all(wanted: Iterable[tuple[str, str | None, str]]) -> list[Finding]:
+async def _ask_all(wanted: Iterable[tuple[str, str | None, str]]) -> list[tuple[Finding, str]]:
     places = asyncio.Semaphore(_AT_ONCE)
 
-    async def one(endpoint: str, key: str | None, model: str) -> Finding:
+    async def one(endpoint: str, key: str | None, model: str) -> tuple[Finding, str]:
         async with places:
             return await _ask(ModelAccess(endpoint=endpoint, key=key), model)
 
@@ -76,8 +79,9 @@ async def _ask_all(wanted: Iterable[tuple[str, str | None, str]]) -> list[Findin
     return findings
 
 
-async def _ask(access: ModelAccess, model: str) -> Finding:
-    from mlecore_gateway.probe import probe
+async def _ask(access: ModelAccess, model: str) -> tuple[Finding, str]:
+    """What the model's endpoint makes of a call, and which other URL to name, where that is known."""
+    from mlecore_gateway.probe import elsewhere, probe
     from mlecore_gateway.server import open_session
     from mlecore_gateway.settings import read_settings
 
@@ -93,5 +97,11 @@ async def _ask(access: ModelAccess, model: str) -> Finding:
             and short
             and (other := await probe(session, settings, short, SECONDS)).kind != "model"
         ):
-            return other
-        return finding
+            finding = other
+        if finding.kind != "path":
+            return finding, ""
+        url, api = await elsewhere(session, settings, model)
+        return (
+            finding,
+            url and f"{api or 'The API'} is {'not supported; name' if api else 'at'} {url}: --endpoint {url}",
+        )

@@ -124,17 +124,10 @@ _URL = re.compile(r"https?://[A-Za-z0-9.:\[\]-]+(?:/[A-Za-z0-9._~%+=,:@/-]*)?") 
 _HEADER = re.compile(r"[A-Za-z0-9-]{1,100}")
 
 
-def _is_endpoint(text: str) -> bool:
-    try:
-        url = urlsplit(text)
-    except ValueError:
-        return False
-    return url.scheme in ("http", "https") and bool(url.hostname) and not url.query and "@" not in url.netloc
-
-
 def _check_models(plan: Plan) -> None:
     from mlecore_gateway.budgets import Budget
     from mlecore_gateway.routes import Rule
+    from mlecore_gateway.settings import Settings
 
     for agent in plan.agents:
         if agent.model and not agent.endpoint and plan.limits.network == "llm" and not plan.limits.allow:
@@ -142,11 +135,14 @@ def _check_models(plan: Plan) -> None:
                 f"the model {agent.model} has no endpoint, so agent {agent.label} could not call it",
                 fix="Name the base URL of its API: --endpoint https://api.example.com/v1",
             )
-        if agent.endpoint and not _is_endpoint(agent.endpoint):
+        try:
+            Settings(endpoint=agent.endpoint or "http://none", token="none")
+        except ValueError:
             raise UsageError(
                 f"the endpoint of agent {agent.label} is not the URL of an API",
-                fix="Write it like https://api.example.com/v1, without a password or a key, which --key NAME is for.",
-            )
+                fix="Write it like https://api.example.com/v1, without a password or a key, which --key NAME is for,"
+                " and without a query except for Azure's api-version.",
+            ) from None
     try:
         for text in plan.gateway.budgets:
             Budget.parse(text)

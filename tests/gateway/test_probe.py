@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+
 import pytest
 from mle_backend_vm.vm_backend import Vm
 from mlecore_gateway.probe import kind_of
 
 from mlecore.controller.model_check import check_models
+from mlecore.errors import EndpointError, UsageError
 from mlecore.model_access import ModelAccess
 
 from .conftest import endpoint, write_reply
@@ -44,6 +48,93 @@ def test_a_base_url_without_a_version():
 
     with endpoint(answer) as url:
         assert check(url, "claude-9") == [f"claude-9 answers at {url}"]
+
+
+def only(*paths: str):
+    """An endpoint that answers at these paths, and knows no other."""
+
+    def answer(handler, body):
+        known = handler.path.partition("?")[0] in paths
+        found = {"choices": [{"message": {"content": "OK"}}]} if known else {"error": {"message": "not found"}}
+        write_reply(handler, json.dumps(found).encode(), 200 if known else 404)
+
+    return endpoint(answer)
+
+
+@pytest.mark.parametrize(
+    ("base", "path"),
+    [
+        ("", "/v1/chat/completions"),
+        ("/", "/v1/messages"),
+        ("/v1/", "/v1/chat/completions"),
+        ("/anthropic", "/anthropic/v1/messages"),
+        ("/anthropic/v1", "/anthropic/v1/messages"),
+        ("/v1/v1", "/v1/v1/chat/completions"),
+        ("/api/v1", "/api/v1/responses"),
+        ("", "/openai/deployments/m/chat/completions"),
+        ("/openai/deployments/m?api-version=2024-10-21", "/openai/deployments/m/chat/completions"),
+        ("/models?api-version=2024-05-01-preview", "/models/chat/completions"),
+        ("", "/v1beta/models/m:generateContent"),
+    ],
+)
+def test_base_urls_that_clients_can_use(base, path):
+    with only(path) as url:
+        assert check(url + base, "m") == [f"m answers at {url}{base}"]
+
+
+@pytest.mark.parametrize(
+    ("base", "path", "instead"),
+    [
+        ("/v1/v1", "/v1/chat/completions", "/v1"),
+        ("/v1/chat/completions", "/v1/chat/completions", "/v1"),
+        ("/v1/messages", "/v1/messages", "/v1"),
+        ("/api", "/api/v1/chat/completions", "/api/v1"),
+        ("/v1", "/openai/v1/chat/completions", "/openai/v1"),
+        ("/somewhere/else", "/v1/chat/completions", "/v1"),
+        ("/api", "/v1/chat/completions", "/v1"),
+        ("/api", "/api/chat", "/v1"),
+        ("", "/api/chat", "/v1"),
+        ("", "/model/m/converse", "bedrock-runtime.REGION.amazonaws.com/openai/v1"),
+    ],
+)
+def test_a_base_url_that_cannot_work_names_one_that_can(base, path, instead):
+    with only(path) as url, pytest.raises(UsageError) as caught:
+        check(url + base, "m")
+    found = caught.value.fix.partition("--endpoint ")[2].split()[0]
+    assert found == (url + instead if instead.startswith("/") else f"https://{instead}")
+
+
+def test_the_query_of_azures_base_url_is_added_to_calls(front_of, reply):
+    seen = []
+
+    def answer(handler, body):
+        seen.append(handler.path)
+        reply(handler, b"{}")
+
+    with front_of(answer, path="/openai/deployments/m/?api-version=2024-10-21", models=("m",)) as front:
+        front.ask("/openai/deployments/m/chat/completions", {"model": "m", "messages": []})
+        front.ask("/openai/deployments/m/chat/completions?api-version=1", {"model": "m"})
+    assert [path.partition("?")[2] for path in seen] == ["api-version=2024-10-21", "api-version=1"]
+
+
+@pytest.mark.parametrize(
+    ("body", "error", "words"),
+    [
+        (b'{"error": {"code": 429, "message": "Slow down"}}', None, "busy"),
+        (b'{"error": {"code": 502, "message": "Provider returned error"}}', EndpointError, "Provider returned error"),
+        (b'{"error": {"code": 402, "message": "Insufficient credits"}}', EndpointError, "quota"),
+        (b'{"error": {"code": 401, "message": "No auth"}}', UsageError, "rejects the key"),
+        (b'{"code": 404, "message": "model m not found"}', UsageError, "does not have the model"),
+        (b': PROCESSING\n\ndata: {"error": "boom"}\n\n', EndpointError, "boom"),
+        (b'\xef\xbb\xbf{"choices": []}', None, "answers"),
+        (b'data: {"choices": []}\n\n', None, "answers"),
+    ],
+)
+def test_an_error_with_status_200(body, error, words, monkeypatch):
+    monkeypatch.setattr("mlecore.controller.model_check._AGAIN", 0.01)
+    outcome = contextlib.nullcontext() if error is None else pytest.raises(error, match=words)
+    with endpoint(lambda handler, _: write_reply(handler, body)) as url, outcome:
+        assert words in check(f"{url}/v1", "m")[0]
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,8 @@ def admit(settings: Settings, request: web.BaseRequest) -> Admitted:
     parts = [part for part in query.split("&") if part and not part.startswith("key=")]
     if "query" in found and settings.key:
         parts.append(f"key={settings.key}")
-    return Admitted(path + ("?" + "&".join(parts) if parts else ""), route, _headers(settings.key, request, found))
+    target = settings.with_query(path + ("?" + "&".join(parts) if parts else ""))
+    return Admitted(target, route, _headers(settings.key, request, found))
 
 
 def _token_in(token: str, request: web.BaseRequest, query: str) -> list[str]:

@@ -14,7 +14,8 @@ from collections.abc import Iterator
 import aiohttp
 
 from .calls import Call
-from .probe import API, Finding, Kind, api_of, kind_of, probe
+from .places import API, api_of
+from .probe import Finding, Kind, kind_of, probe
 from .settings import Settings
 
 FRESH = 30.0  # seconds that a finding is good for

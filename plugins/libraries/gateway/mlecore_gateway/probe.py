@@ -19,9 +19,9 @@ from yarl import URL
 from .calls import short
 from .failures import failure_in, message_in
 from .masking import Mask
+from .places import API, OWN, api_of, other_bases, places, root_of
 from .settings import Settings
 
-API = Literal["chat", "responses", "messages", "completions", "embeddings", "gemini"]
 Kind: TypeAlias = Literal[
     "answers",
     "busy",  # it asks to be called less often
@@ -37,20 +37,8 @@ Kind: TypeAlias = Literal[
 USER_AGENT = "mlecore-probe"
 PROMPT = "Reply with OK."
 _READ = 64 * 1024  # bytes of an answer
-_AZURE_VERSION = "2024-10-21"
-_PATHS = re.compile(
-    r"(?:/openai)?(?:/v1|/v1beta)?/(?:deployments/[^/]+/)?(chat/completions|completions|responses|messages|embeddings)"
-    r"|(?:/v1|/v1beta)?/models/[^/:]+:(generateContent|streamGenerateContent)"
-)
-_APIS: Mapping[str, API] = {
-    "chat/completions": "chat",
-    "generateContent": "gemini",
-    "streamGenerateContent": "gemini",
-    "completions": "completions",
-    "responses": "responses",
-    "messages": "messages",
-    "embeddings": "embeddings",
-}
+_ELSEWHERE = 10.0  # seconds for a call to a place where an API may be
+_THERE: tuple[Kind, ...] = ("answers", "busy", "quota", "model")
 _QUOTA = re.compile(
     r"insufficient[_ ](?:quota|balance|funds|credits?)|credit balance|current quota|billing|out of credits|"
     r"(?:usage|spend(?:ing)?) limits?\b|quota (?:is |was |has been )?(?:exceeded|exhausted|used up)",
@@ -88,12 +76,6 @@ class Finding(NamedTuple):
         return f"{_WORDS[self.kind]} ({self.text})"
 
 
-def api_of(path: str, base: str = "") -> API | None:
-    """The API that a path below ``base`` belongs to; None if no model answers there."""
-    found = _PATHS.fullmatch(path.removeprefix(base)) if path.startswith(base) else None
-    return _APIS[found[1] or found[2]] if found else None
-
-
 async def probe(
     session: aiohttp.ClientSession,
     settings: Settings,
@@ -109,7 +91,9 @@ async def probe(
     one header: these cost nothing.
     """
     findings: list[Finding] = []
-    for place in dict.fromkeys([*([target] if target else []), *_places(settings, model)]):
+    for place in dict.fromkeys([*([target] if target else []), *places(settings.base, model)]):
+        if not place.startswith(settings.base.path + "/"):
+            continue  # the gateway forwards no such call
         finding = await _call(session, settings, model, place, seconds)
         if finding.kind not in doubtful:
             return finding
@@ -122,23 +106,24 @@ def _rank(finding: Finding) -> int:
     return {"path": 2, "model": 1}.get(finding.kind, 0)
 
 
-def _places(settings: Settings, model: str) -> Iterator[str]:
-    """Paths of a model's APIs, the likeliest first."""
+async def elsewhere(session: aiohttp.ClientSession, settings: Settings, model: str) -> tuple[str, str]:
+    """Where no API is at the base URL: the URL to name instead, and what the API there is, if it is a known one.
+
+    Both are empty if none is found.
+    """
     base = settings.base
-    host, path = base.hostname or "", base.path
-    root, name = path or "/v1", quote(model, safe="")
-    if host.endswith(".azure.com") and "/v1" not in path:
-        yield f"{path}/openai/deployments/{name}/chat/completions?api-version={_AZURE_VERSION}"
-        return
-    if host.endswith("googleapis.com") and not path.endswith("/openai"):
-        yield f"{path or '/v1beta'}/models/{name}:generateContent"
-    if host.endswith("anthropic.com"):
-        yield f"{path.removesuffix('/v1')}/v1/messages"
-    if "embed" in model.lower():
-        yield f"{root}/embeddings"
-        return
-    for api in ("chat/completions", "responses", "messages", "completions"):
-        yield f"{root}/{api}"
+    origin = f"{base.scheme}://{base.netloc}"
+    for path in other_bases(base.path):
+        other = msgspec.structs.replace(settings, endpoint=origin + path)
+        for place in (f"{path}/chat/completions", f"{root_of(path)}/v1/messages"):
+            if (await _call(session, other, model, place, _ELSEWHERE)).kind in _THERE:
+                return other.endpoint, ""
+    for path, (name, instead) in OWN.items():
+        for before in dict.fromkeys((base.path, "")):
+            place = before + path.format(model=quote(model, safe=""))
+            if (await _call(session, settings, model, place, _ELSEWHERE)).kind in _THERE:
+                return instead.format(origin=origin), name
+    return "", ""
 
 
 async def _call(session: aiohttp.ClientSession, settings: Settings, model: str, place: str, seconds: float) -> Finding:
@@ -196,7 +181,7 @@ async def _once(
     mask = Mask(settings.key)
     try:
         async with session.post(
-            URL(f"{base.scheme}://{base.netloc}{place}", encoded=True),
+            URL(f"{base.scheme}://{base.netloc}{settings.with_query(place)}", encoded=True),
             data=msgspec.json.encode(body),
             headers=headers,
             proxy=settings.proxy,

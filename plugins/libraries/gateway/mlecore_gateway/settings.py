@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 from urllib.parse import SplitResult, urlsplit
 
@@ -47,8 +48,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     def __post_init__(self) -> None:
         base = self.base
-        if base.scheme not in ("http", "https") or not base.hostname or base.query or base.fragment or base.username:
-            raise ValueError(f"{self.endpoint!r} is not a base URL; write it like https://api.example.com/v1")
+        named = base.scheme in ("http", "https") and base.hostname and base.port != 0
+        if not named or base.fragment or "@" in base.netloc:
+            raise ValueError("the endpoint is not a base URL")
+        if base.query and not re.fullmatch(r"api-version=[\w.-]+", base.query, re.ASCII):
+            raise ValueError("the endpoint has a query; a base URL may only have Azure's api-version=...")
         if not self.token or not self.token.isascii() or not self.token.isprintable():
             raise ValueError("the token must be printable ASCII")
         if not self.key.isascii() or not self.key.isprintable():
@@ -64,7 +68,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     @property
     def base(self) -> SplitResult:
-        return urlsplit(self.endpoint.rstrip("/"))
+        url = urlsplit(self.endpoint)
+        return url._replace(path=url.path.rstrip("/"))
+
+    def with_query(self, target: str) -> str:
+        """A path and query below the base URL, with the base URL's query where the target has none of its own."""
+        query = self.base.query
+        if not query or re.search(r"[?&]api-version=", target):
+            return target
+        return f"{target}{'&' if '?' in target else '?'}{query}"
 
     def __repr__(self) -> str:
         return f"Settings(endpoint={self.endpoint!r})"  # never the key
