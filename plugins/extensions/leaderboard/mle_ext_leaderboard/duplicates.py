@@ -127,5 +127,12 @@ def _same_signer(board: Board, *names: str) -> bool:
 
 
 def _telling(score: str) -> str:
-    """A score with so many digits that it is as good as a digest of the submission; else ""."""
-    return score if sum(letter.isdigit() for letter in score.lstrip("0.-")) >= _DIGITS else ""
+    """A score with so many digits that it is nearly as good as a digest of the submission; else "".
+
+    Grading again allows for a difference of 1e-9, which must not hide a copy.
+    """
+    try:
+        rounded = f"{float(score):.8g}"
+    except ValueError:
+        return ""
+    return rounded if sum(letter.isdigit() for letter in rounded.lstrip("-0.")) >= _DIGITS else ""
