@@ -55,6 +55,7 @@ def launch(task: Task) -> Launch:
     options, main = task.options, model(task, "claude-code")
     small = options.get("small_model", main)
     argv = ["claude", "--print", "--output-format", "stream-json", "--verbose", "--model", main]
+    argv += ["--input-format", "stream-json"]
     argv += ["--permission-mode", "bypassPermissions"]
     if options["disallowed_tools"]:
         argv += ["--disallowedTools", options["disallowed_tools"]]
@@ -70,7 +71,10 @@ def launch(task: Task) -> Launch:
         "session": "projects/*/*.jsonl",
         "log": LOG,
         "rounds": int(options["rounds"]),
+        "streams": True,
+        "background": "A command in the background goes on when you end your turn, and you are told when it has ended.",
     }
+    longest = str(min(int(1000 * task.time_limit), 2**31 - 1))  # milliseconds, as Node.js counts
     return Launch(
         argv=("python3", "agent/sessions.py"),
         env={
@@ -78,6 +82,8 @@ def launch(task: Task) -> Launch:
             "CLAUDE_CONFIG_DIR": str(task.home / CONFIG),
             "ANTHROPIC_DEFAULT_HAIKU_MODEL": small,
             "CLAUDE_CODE_SUBAGENT_MODEL": main,
+            "BASH_DEFAULT_TIMEOUT_MS": longest,
+            "BASH_MAX_TIMEOUT_MS": longest,
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "DISABLE_AUTOUPDATER": "1",
             "IS_SANDBOX": "1",  # else it refuses to work without asking where it believes to be root

@@ -63,6 +63,7 @@ def launch(task: Task) -> Launch:
         "supports_websockets": False,
     }
     config: dict[str, object] = {"model_provider": "gateway", "web_search": options["web_search"]}
+    config["background_terminal_max_timeout"] = int(1000 * task.time_limit)  # of one wait for a command
     if "reasoning" in options:
         config["model_reasoning_effort"] = options["reasoning"]
     argv = ["--json", "--dangerously-bypass-approvals-and-sandbox", "--skip-git-repo-check"]
@@ -84,6 +85,8 @@ def launch(task: Task) -> Launch:
         "session": "sessions/**/*.jsonl",
         "log": LOG,
         "rounds": int(options["rounds"]),
+        "background": "Wait for your commands before you end your turn, since those that still run are killed then. "
+        "Only what you started with `setsid nohup` goes on; you are asked to continue once it has ended.",
     }
     return Launch(
         argv=("python3", "agent/sessions.py"),

@@ -17,7 +17,7 @@ from mlecore.options import Option
 WORK = Path(__file__).parent / "work"
 PACKAGES = "numpy,pandas<3,scikit-learn"
 CLIENTS = {"chat": "openai>=1.90", "responses": "openai>=1.90", "messages": "anthropic>=0.60"}
-NUMBERS = ("steps", "retries", "shown", "script_timeout", "remember", "log_shown")
+NUMBERS = ("steps", "retries", "shown", "remember", "log_shown")
 
 
 @hookimpl
@@ -38,7 +38,7 @@ def agent() -> Agent:
             Option(name="remember", type="integer", default="3", help="number of last steps to show in full"),
             Option(name="log_shown", type="integer", default="20000", help="characters of the research log to show"),
             Option(name="shown", type="integer", default="8000", help="characters of a file or an output to show"),
-            Option(name="script_timeout", type="integer", default="3600", help="time limit per script, in seconds"),
+            Option(name="script_timeout", type="integer", help="seconds that a script may take; default: the run's"),
             Option(name="retries", type="integer", default="8", help="retries per failed call, with growing pauses"),
             PROMPT,
             Option(name="pip", help="packages for its code: comma-separated, or a file", default=PACKAGES),
@@ -63,6 +63,7 @@ def launch(task: Task) -> Launch:
         "protocol": options["protocol"],
         "temperature": float(options["temperature"]),
         **{name: int(options[name]) for name in NUMBERS},
+        "script_timeout": int(options.get("script_timeout", task.time_limit)),
     }
     return Launch(
         argv=("python3", "agent/main.py"),

@@ -21,7 +21,7 @@ def test_packages_from_a_list_or_a_file(here: Path) -> None:
     (here / "requirements.txt").write_text("# tools\npandas  # tables\n\nnumpy>=2\n")
     assert packages("requirements.txt", "my-own") == ("pandas", "numpy>=2")
     for bad in ("no such file.txt", "-r other.txt", "pandas=2"):
-        with pytest.raises(UsageError, match=r"is neither a requirement|is not a requirement"):
+        with pytest.raises(UsageError, match=r"is neither a requirement|is not a requirement|does not exist"):
             packages(bad, "my-own")
 
 

@@ -12,26 +12,37 @@ from mle_lib_agents import WORK
 
 # A command-line agent: keeps its prompt, and ends with the exit code that the file `codes` says next.
 CLI = """
-import pathlib, sys
+import pathlib, subprocess, sys
 calls = pathlib.Path("calls"); calls.mkdir(exist_ok=True)
 number = len(list(calls.iterdir()))
-(calls / f"{number}").write_text(sys.argv[1] + " " + sys.stdin.read())
+(calls / f"{number}").write_text(sys.argv[1] + " " + sys.stdin.read() + str(pathlib.Path("trained").exists()))
 pathlib.Path("state/session.jsonl").touch()
 print(f"line {number}")
 code, *words = pathlib.Path("codes").read_text().splitlines()[number].split()
-if words: pathlib.Path("logs/finished").touch()
+if words == ["finished"]: pathlib.Path("logs/finished").touch()
+elif words: subprocess.Popen(["sh", "-c", " ".join(words)], start_new_session=True)
 sys.exit(int(code))
 """
 
 
-def run(home: Path, *codes: str, limit: float = 600, rounds: int = 5, session: str = "session.jsonl") -> str:
+def run(
+    home: Path, *codes: str, limit: float = 600, rounds: int = 5, idle: float = 60, session: str = "session.jsonl"
+) -> str:
     """The last line; what it was started with is in calls/."""
     (home / "logs").mkdir(exist_ok=True)
     (home / "cli.py").write_text(CLI)
     (home / "codes").write_text("\n".join(codes))
     argv = {name: [sys.executable, "cli.py", name] for name in ("first", "next")}
-    settings = {**argv, "state": "state", "session": session, "log": "logs/cli.jsonl", "rounds": rounds}
-    code = f"import sys; sys.path.insert(0, {str(WORK)!r}); import sessions; sessions.PAUSE = 0.01; sessions.main()"
+    settings = {
+        **argv,
+        "state": "state",
+        "session": session,
+        "log": "logs/cli.jsonl",
+        "rounds": rounds,
+        "background": "",
+    }
+    code = f"import sys; sys.path.insert(0, {str(WORK)!r}); import sessions; sessions.PAUSE = 0.01"
+    code += f"; sessions.IDLE = {idle}; sessions.main()"
     env = {"MLECORE_HOME": str(home), "MLECORE_TIME_LIMIT": str(limit), "SESSIONS": json.dumps(settings)}
     done = subprocess.run([sys.executable, "-c", code], env=env, input="The task.", capture_output=True, text=True)
     assert not done.stderr, done.stderr
@@ -65,3 +76,13 @@ def test_without_a_session_the_task_is_given_again(home: Path) -> None:
 def test_rounds_and_time_end_it(home: Path) -> None:
     assert run(home, "0", "0", rounds=2) == "steps_used"
     assert run(home, "0", "0", "0", limit=50) == "time_up"
+
+
+def test_what_a_session_left_running_ends_before_the_next_one_begins(home: Path) -> None:
+    left = "(sleep 1.5; touch trained; sleep 0.2) &"
+    assert run(home, f"0 {left}", "0 finished") == "submitted"
+    assert (home / "calls" / "1").read_text().endswith("True")
+
+
+def test_what_stands_still_is_not_waited_for(home: Path) -> None:
+    assert run(home, "0 sleep 5 >/dev/null 2>&1", "0 finished", idle=0.5) == "submitted"

@@ -7,10 +7,15 @@ The task comes on standard input, the settings in the variable SESSIONS:
 - ``session``: a glob below that folder; a file that it matches means that there is a session to go on with.
 - ``log``: where the program's standard output is kept, below home.
 - ``rounds``: maximum number of sessions, including the first.
+- ``background``: what the model is told about commands that still run when it ends its turn.
+- ``streams``: is its input JSON, a message a line, as Claude Code's? It then lives, and what it runs in the background,
+  until the input ends.
 """
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import json
 import os
 import subprocess
@@ -27,10 +32,15 @@ FINISHED = HOME / "logs" / "finished"
 ENOUGH = 60.0  # seconds; with less left no session begins
 FAILURES = 3  # in a row
 PAUSE = 5.0  # seconds after a failure, doubled each time
+IDLE = 600.0  # seconds without a twentieth of a CPU, after which what a session left running is not waited for
+PR_SET_CHILD_SUBREAPER = 36
 
 FIRST = f"""
 You work alone, and nobody reads along or answers. You are asked to go on until your time is up. When you are sure that
 you cannot improve the submission any more, create the file {FINISHED}.
+
+A command may run until your time is up: where your tool has a time limit per command, raise it for long training.
+{{background}}
 """
 NEXT = f"""\
 You have {{left}} left. Go on: improve the submission, and leave a valid one in {HOME}/submission/submission.csv.
@@ -46,10 +56,16 @@ def work(task: str, settings: dict[str, Any]) -> str:
         if number > 1 and clock.left() < ENOUGH:
             return "time_up"
         resumed = any(state.glob(settings["session"]))
-        prompt = NEXT.format(left=clock.left_in_words()) if resumed else f"{task}{FIRST}"
-        code = session(settings["next" if resumed else "first"], prompt, HOME / settings["log"])
+        prompt = (
+            NEXT.format(left=clock.left_in_words())
+            if resumed
+            else task + FIRST.format(background=settings["background"])
+        )
+        argv = settings["next" if resumed else "first"]
+        code = session(argv, prompt, HOME / settings["log"], settings.get("streams", False))
         if FINISHED.exists():
             return "submitted"
+        wait_for_children(os.getpid())
         failures = failures + 1 if code else 0
         if failures == FAILURES:
             return f"gave_up: exit code {code}, {FAILURES} times in a row"
@@ -58,14 +74,63 @@ def work(task: str, settings: dict[str, Any]) -> str:
     return "steps_used"
 
 
-def session(argv: list[str], prompt: str, log: Path) -> int:
+def session(argv: list[str], prompt: str, log: Path, streams: bool) -> int:
     """The exit code of one session, whose standard output is added to the log."""
     log.parent.mkdir(parents=True, exist_ok=True)
+    message = {"type": "user", "message": {"role": "user", "content": prompt}}
     with log.open("ab") as out:
-        return subprocess.run(argv, cwd=HOME, input=prompt.encode(), stdout=out, check=False).returncode
+        process = subprocess.Popen(argv, cwd=HOME, stdin=subprocess.PIPE, stdout=out)
+    assert process.stdin
+    with contextlib.suppress(BrokenPipeError), process.stdin as given:
+        given.write((json.dumps(message) + "\n" if streams else prompt).encode())
+        given.flush()
+        while streams and process.poll() is None and not turn_is_over(log):
+            time.sleep(0.5)
+            if turn_is_over(log):
+                wait_for_children(process.pid)  # the program goes on by itself when one of its own has ended
+                time.sleep(1)
+    return process.wait()
+
+
+def turn_is_over(log: Path) -> bool:
+    """Is the last line that of a result?"""
+    with log.open("rb") as file:
+        file.seek(max(0, log.stat().st_size - 2**20))
+        return b'"type":"result"' in file.read().rstrip(b"\n").rpartition(b"\n")[2]
+
+
+def wait_for_children(above: int) -> None:
+    """Wait for what runs below a process while that works: what stands still may be a server that nobody ends."""
+    used, since = 0.0, time.monotonic()
+    while clock.left() > ENOUGH and time.monotonic() - since < IDLE:
+        if above == os.getpid():
+            with contextlib.suppress(ChildProcessError):
+                while os.waitpid(-1, os.WNOHANG)[0]:
+                    pass
+        if not (running := descendants(above)):
+            return
+        now = sum(running)
+        if abs(now - used) > 0.05 * IDLE:  # it also changes when one ends
+            used, since = now, time.monotonic()
+        time.sleep(1)
+
+
+def descendants(above: int) -> list[float]:
+    """Seconds of CPU that each process below one has used."""
+    parents, used = dict[int, int](), dict[int, float]()
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # it has ended
+            fields = path.read_text(errors="replace").rpartition(")")[2].split()
+            parents[int(path.parent.name)] = int(fields[1])
+            used[int(path.parent.name)] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    found = {above}
+    while more := {process for process, parent in parents.items() if parent in found} - found:
+        found |= more
+    return [used[process] for process in found - {above}]
 
 
 def main() -> None:
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # so that it learns of processes whose parent has ended
     ending.report(work(sys.stdin.read(), json.loads(os.environ["SESSIONS"])))
 
 
