@@ -110,7 +110,7 @@ def _print(document: Document, form: str | None) -> None:
     elif form == "csv":
         from mlecore.reports.tidy import to_csv
 
-        click.echo(printable(to_csv(document), lines=True), nl=False)
+        click.echo(to_csv(document), nl=False)
     else:
         _print_text(document)
 

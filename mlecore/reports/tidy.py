@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -13,6 +11,7 @@ from attrs import asdict
 
 from mlecore import validation
 from mlecore.reports.document import Document, RunLine
+from mlecore.reports.text import as_csv
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -36,13 +35,9 @@ def rows(document: Document) -> list[dict[str, Any]]:
 
 
 def to_csv(document: Document) -> str:
-    """With a header line; None is an empty cell."""
-    out = io.StringIO()
+    """With a header line."""
     found = rows(document)
-    writer = csv.DictWriter(out, list(found[0]) if found else [], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(found)
-    return out.getvalue()
+    return as_csv(list(found[0]) if found else [], (row.values() for row in found))
 
 
 def report(

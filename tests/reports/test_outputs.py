@@ -17,7 +17,7 @@ from mlecore.cli import main
 from mlecore.reports.sections import sections
 from mlecore.reports.sources import read_sources
 from mlecore.reports.summary import summarise
-from mlecore.reports.text import markdown
+from mlecore.reports.text import as_csv, markdown
 from mlecore.reports.tidy import to_csv, to_frame
 from mlecore.runs.record import Limits
 from mlecore.runs.store import load_group
@@ -113,6 +113,20 @@ def test_csv_has_a_row_a_run(two_groups) -> None:
     rows = list(csv.DictReader(io.StringIO(out)))
     assert len(rows) == 450 and {row["setup"] for row in rows} == {"A", "B"}
     assert {row["medal"] for row in rows} == {"gold", "silver", "bronze", "none"}
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+cmd|' /C calc'!A0", "-cmd", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "\uff1d1"])
+def test_no_cell_is_a_formula(graded, text: str) -> None:
+    """Whatever a group from elsewhere is called, and whatever its agent says; numbers stay numbers."""
+    document = summarise([graded(group=text, reason=text, score=-0.5, model=text)])
+    (row,) = csv.DictReader(io.StringIO(to_csv(document), newline=""))
+    assert row["group"] == row["reason"] and row["group"] in (f"'{text}", r"\r=1") and row["score"] == "-0.5"
+    assert not any(value.startswith(("=", "+", "@", "\t", "\r")) for value in row.values())
+
+
+def test_numbers_and_intervals_are_no_formulas() -> None:
+    cells = ["-", "-0.5", "+1e-9", "-inf", "-3.0 ± 1.0", "-1.5 to +2", -0.5, None]
+    assert next(csv.reader([as_csv(cells, ())])) == [*map(str, cells[:-1]), ""]
 
 
 def test_from_a_notebook(two_groups) -> None:

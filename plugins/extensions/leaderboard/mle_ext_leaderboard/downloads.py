@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Sequence
-from typing import IO, Any
+from typing import Any
 
 import msgspec
 from attrs import asdict
-from mle_lib_pages.export import as_csv
 
 from mle_ext_leaderboard.board import Board
 from mle_ext_leaderboard.tables import Row, Standing, Table
 from mlecore.reports.published import SOURCE, SPLITS, published
-
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+from mlecore.reports.text import as_csv
 
 
 def board_json(board: Board, found: Sequence[Standing], shown: Sequence[Table]) -> bytes:
@@ -80,38 +77,22 @@ def entries_csv(shown: Sequence[Table]) -> str:
     return as_csv(header, [_cells(table, row) for table in shown for row in table.rows])
 
 
-def _cells(table: Table, row: Row) -> list[str]:
+def _cells(table: Table, row: Row) -> list[object]:
     entry, place = row.standing.check.entry, row.ranked
     assert entry is not None
     low, high = place.interval or (None, None)
-    values = [table.title, place.rank, *place.ranks, row.standing.name, entry.agent, entry.version]
+    values: list[object] = [table.title, place.rank, *place.ranks, row.standing.name, entry.agent, entry.version]
     values += ["; ".join(entry.models), table.goal, place.rate, low, high, row.seeds, row.runs, row.valid, row.hours]
-    values += [row.usd, " ".join(row.standing.tags), " ".join(row.like)]
-    return ["" if value is None else str(value) for value in values]
+    return [*values, row.usd, " ".join(row.standing.tags), " ".join(row.like)]
 
 
-def write_runs_csv(found: Sequence[Standing], out: IO[str]) -> None:
+def runs_csv(found: Sequence[Standing]) -> str:
     """A line per run of all entries that are not rejected."""
-    writer = csv.writer(out, lineterminator="\n")
-    names = ("competition", "seed", "state", "submission", "score", "medal", "above_median", "beats_sample")
-    names += ("hours", "limit_hours", "usd", "tokens")  # type: ignore[assignment]
-    writer.writerow(["entry", *names])
-    for standing in found:
-        if standing.check.results and not standing.check.exit_code:
-            for run in standing.check.results.runs:
-                writer.writerow([standing.name, *(_cell(getattr(run, name)) for name in names)])
-
-
-def _cell(value: object) -> object:
-    """Text that a spreadsheet would take for a formula begins with an apostrophe; numbers stay."""
-    if value is None:
-        return ""
-    if isinstance(value, str) and value.startswith(_FORMULA):
-        try:
-            float(value)
-        except ValueError:
-            return f"'{value}"
-    return value
+    names = ["competition", "seed", "state", "submission", "score", "medal", "above_median", "beats_sample"]
+    names += ["hours", "limit_hours", "usd", "tokens"]
+    entries = [each for each in found if each.check.results and not each.check.exit_code]
+    runs = ((each.name, run) for each in entries if each.check.results for run in each.check.results.runs)
+    return as_csv(["entry", *names], ([entry, *(getattr(run, name) for name in names)] for entry, run in runs))
 
 
 def published_csv() -> str:

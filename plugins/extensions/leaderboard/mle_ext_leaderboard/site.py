@@ -34,8 +34,7 @@ def build_site(board: Board, to: Path) -> str:
             (partial / "entries" / f"{standing.name}.json").write_bytes(downloads.entry_json(standing))
     (partial / MARK).write_bytes(downloads.board_json(board, found, shown))
     _write(partial / "entries.csv", downloads.entries_csv(shown))
-    with (partial / "runs.csv").open("w", encoding="utf-8", newline="") as out:
-        downloads.write_runs_csv(found, out)
+    _write(partial / "runs.csv", downloads.runs_csv(found))
     if board.rules.published:
         _write(partial / "published.csv", downloads.published_csv())
     (partial / "feed.xml").write_bytes(atom(board, found))

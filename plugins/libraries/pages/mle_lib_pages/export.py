@@ -1,12 +1,8 @@
-"""A table as text to paste into a paper, a README or a spreadsheet."""
+"""A table as text to paste into a paper."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
-
-from mlecore.reports.text import markdown_table
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -18,7 +14,6 @@ _LATEX = {
     "↓": r"$\downarrow$",
     **{mark: f"\\{mark}" for mark in "&%$#_{}"},
 }
-_FORMULA = ("=", "@", "\t", "\r")
 
 
 def as_latex(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -36,19 +31,6 @@ def as_latex(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
             r"\end{tabular}",
         ]
     )
-
-
-def as_markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    return markdown_table(header, rows)
-
-
-def as_csv(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """For spreadsheets: text that one would take for a formula begins with an apostrophe."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    for row in (header, *rows):
-        writer.writerow(f"'{cell}" if cell.startswith(_FORMULA) else cell for cell in row)
-    return out.getvalue()
 
 
 def _latex(text: str) -> str:

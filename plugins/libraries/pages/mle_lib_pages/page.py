@@ -12,6 +12,7 @@ from markupsafe import Markup, escape
 
 from mle_lib_pages import charts, export, marks, strips
 from mlecore.printable import printable
+from mlecore.reports.text import as_csv, markdown_table
 
 _HERE = Path(__file__).parent
 ASSETS = _HERE / "assets"
@@ -41,9 +42,9 @@ def environment(*folders: Path) -> jinja2.Environment:
         lstrip_blocks=True,
     )
     found.globals |= {
-        "as_csv": export.as_csv,
+        "as_csv": as_csv,
         "as_latex": export.as_latex,
-        "as_markdown": export.as_markdown,
+        "as_markdown": markdown_table,
         "interval_bar": charts.interval_bar,
         "line_chart": charts.line_chart,
         "scatter_chart": charts.scatter_chart,
