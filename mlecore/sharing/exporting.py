@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -41,10 +41,12 @@ _LOGS = ("logs", "code", "code_snapshots")
 _CHUNK = 1 << 20
 
 
-def export_group(folder: Path, to: Path, *, logs: bool = False) -> Bundle:
+def export_group(
+    folder: Path, to: Path, *, logs: bool = False, sign: Callable[[Path], object] = lambda path: None
+) -> Bundle:
     """Write the bundle of a group to a new folder, or to a file that ends in .zip.
 
-    Raises UsageError if ``to`` exists, DataError if a record cannot be read, or a file holds a key.
+    ``sign`` gets the finished bundle before it has its name, so that a kill leaves no unsigned one. Raises UsageError if ``to`` exists, DataError if a record cannot be read, or a file holds a key.
     """
     if os.path.lexists(to):
         raise UsageError(f"{to} already exists", fix="Name another folder or file: --to")
@@ -96,7 +98,12 @@ def export_group(folder: Path, to: Path, *, logs: bool = False) -> Bundle:
         values |= {"runs": bundle.runs, "files": len(entries), "files_sha256": hashlib.sha256(listed).hexdigest()}
         values["not_started"] = None if bundle.not_started is None else sorted(bundle.not_started)
         sink.add(HEAD, [_json(values)])
-    partial.rename(to)
+    try:
+        sign(partial)
+        files.rename(partial, to)
+    except BaseException:
+        files.remove(partial)
+        raise
     return bundle
 
 

@@ -74,7 +74,7 @@ def add_signature(
     stem = f"{SIGNATURES}/{role.replace(' ', '-')}-{hashlib.sha256(signature).hexdigest()[:16]}.json"
     if stem in taken:
         raise UsageError(f"{path} already has this signature")
-    pair = {stem: content, f"{stem}.sig": signature}
+    pair = {f"{stem}.sig": signature, stem: content}  # a signature without its statement is not read
     if path.is_dir():
         files.make_folder(path / SIGNATURES, below=path)
         for name, text in pair.items():

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
+import sys
 import time
 import zipfile
 from pathlib import Path
@@ -58,6 +60,26 @@ def signed(request: pytest.FixtureRequest, group: Path, keys: dict[str, Path], t
     done = runs("export", "g", "--runs", group.parent, "--to", path, "--sign", keys["alice"])
     assert done.exit_code == 0, done.output
     return path
+
+
+@pytest.mark.parametrize("name", ["b", "b.zip"])
+def test_a_kill_while_signing_leaves_no_unsigned_bundle(
+    group: Path, keys: dict[str, Path], tmp_path: Path, name: str
+) -> None:
+    killer = tmp_path / "bin" / "ssh-keygen"
+    killer.parent.mkdir()
+    killer.write_text("#!/bin/sh\nkill -9 $PPID\n")
+    killer.chmod(0o755)
+    words = ["runs", "export", "g", "--runs", str(group.parent), "--to", str(tmp_path / name)]
+    words += ["--sign", str(keys["alice"])]
+    path = f"{killer.parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        [sys.executable, "-m", "mlecore", *words], env={**child_environment(), "PATH": path}, check=False
+    )
+    assert done.returncode == -signal.SIGKILL and not (tmp_path / name).exists()
+    assert CliRunner().invoke(main, words).exit_code == 0
+    assert runs("verify", tmp_path / name, "--key", keys["alice"].with_suffix(".pub")).exit_code == 0
+    assert not list(tmp_path.glob(".*"))
 
 
 def test_a_signed_bundle_says_who_says_what(signed: Path, allowed: Path, keys: dict[str, Path]) -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from mlecore.cli._names import GROUP
 from mlecore.cli._shared import runs_option
 from mlecore.cli.runs._names import group_folder
+
+if TYPE_CHECKING:
+    from mlecore.sharing.statement import Statement
 
 
 @click.command("export")
@@ -29,22 +33,20 @@ def command(name: str, to: Path, logs: bool, sign: Path | None, runs: Path) -> N
     only files with known names are copied, and a file that contains the value of a key in the environment is
     rejected.
     """
-    from mlecore import files
     from mlecore.sharing.exporting import export_group
     from mlecore.sharing.signed import add_signature
     from mlecore.units import counted, show_size
 
     folder = group_folder(runs, name)
-    bundle = export_group(folder, to, logs=logs)
+    said: list[Statement] = []
+
+    def add(path: Path) -> None:
+        if sign:
+            said.append(add_signature(path, folder, sign))
+
+    bundle = export_group(folder, to, logs=logs, sign=add)
     size = show_size(sum(entry.size for entry in bundle.files))
-    said = None
-    if sign:
-        try:
-            said = add_signature(to, folder, sign)
-        except BaseException:
-            files.remove(to)  # the same command can be given again
-            raise
     click.echo(f"{to}: {counted(bundle.runs, 'run')} in {len(bundle.files)} files, {size}")
-    if said:
-        click.echo(f"Signed: {said}")
+    for each in said:
+        click.echo(f"Signed: {each}")
     click.echo(f"To check it: mlecore runs verify {to}{' --key KEY.pub' if said else ''}")
