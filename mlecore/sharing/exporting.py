@@ -46,7 +46,8 @@ def export_group(
 ) -> Bundle:
     """Write the bundle of a group to a new folder, or to a file that ends in .zip.
 
-    ``sign`` gets the finished bundle before it has its name, so that a kill leaves no unsigned one. Raises UsageError if ``to`` exists, DataError if a record cannot be read, or a file holds a key.
+    ``sign`` gets the finished bundle before it has its name, so that a kill leaves no unsigned one. Raises UsageError
+    if ``to`` exists, DataError if a record cannot be read, or a file holds a key.
     """
     if os.path.lexists(to):
         raise UsageError(f"{to} already exists", fix="Name another folder or file: --to")
