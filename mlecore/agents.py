@@ -143,6 +143,7 @@ class Usage:
     models: tuple[str, ...] = ()  # their names
     input_tokens: int | None = None  # of all requests
     output_tokens: int | None = None  # of all answers
+    estimated_tokens: int | None = None  # of calls whose tokens are unknown: in neither of these
     cost_usd: float | None = None  # of both
     measured: bool = False  # by the gateway, outside of the sandbox
 

@@ -13,7 +13,7 @@ from mlecore.reports.graded import Graded
 class Cost:
     """Sums over runs. ``known`` of ``runs`` say how much; a sum over fewer than all of them is a lower bound."""
 
-    unit: str  # "hours", "input tokens", "output tokens", "US dollars"
+    unit: str  # "hours", "input tokens", "output tokens", "estimated tokens" (of calls that report none), "US dollars"
     total: float
     known: int
     runs: int
@@ -50,5 +50,6 @@ def _values(runs: Sequence[Graded]) -> dict[str, list[float | None]]:
         "hours": hours,
         "input tokens": [usage.input_tokens if usage else None for usage in usages],
         "output tokens": [usage.output_tokens if usage else None for usage in usages],
+        "estimated tokens": [usage.estimated_tokens if usage else None for usage in usages],
         "US dollars": [usage.cost_usd if usage else None for usage in usages],
     }

@@ -171,6 +171,7 @@ class SetupSummary:
 
     @property
     def tokens(self) -> float | None:
+        """Those that are known, in and out; None if none is."""
         known = [found for unit in ("input tokens", "output tokens") if (found := self.cost(unit)) is not None]
         return sum(known) if known else None
 

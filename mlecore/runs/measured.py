@@ -29,7 +29,8 @@ class ModelUse:
     cached_tokens: int = 0  # of the input
     reasoning_tokens: int = 0  # of the output
     cost_usd: float | None = None  # of the calls whose usage is known; not known where a price is missing
-    unknown: int = 0  # calls whose response does not say what they used: in none of these sums
+    unknown: int = 0  # calls whose response does not say what they used, or cannot be right: in none of these sums
+    estimated_tokens: int = 0  # of these calls
     unplanned: bool = False  # the plan does not name it
 
 
@@ -50,7 +51,8 @@ class ModelCalls:
     refused: int = 0  # by the gateway
     failed: int = 0  # of the calls: without a whole answer, or answered with an error
     retries: int = 0  # by the gateway
-    unknown: int = 0  # calls whose response does not say what they used: in none of these sums
+    unknown: int = 0  # calls whose response does not say what they used, or cannot be right: in none of these sums
+    estimated_tokens: int = 0  # of these calls
     input_tokens: int = 0  # cached ones included
     output_tokens: int = 0  # reasoning included
     cached_tokens: int = 0  # of the input
@@ -66,10 +68,12 @@ class ModelCalls:
     @property
     def usage(self) -> Usage:
         """The same, as an agent's report would have it."""
+        known = not self.unknown or self.input_tokens + self.output_tokens > 0
         return Usage(
             models=tuple(use.model for use in self.models),
-            input_tokens=self.input_tokens,
-            output_tokens=self.output_tokens,
+            input_tokens=self.input_tokens if known else None,
+            output_tokens=self.output_tokens if known else None,
+            estimated_tokens=self.estimated_tokens or None,
             cost_usd=self.cost_usd,
             measured=True,
         )
@@ -81,6 +85,7 @@ class _Sum:
 
     calls: int = 0
     unknown: int = 0
+    estimated_tokens: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
@@ -92,6 +97,8 @@ class _Sum:
     def add(self, call: Call) -> None:
         self.calls += 1
         self.unknown += call.usage == "unknown"
+        if call.usage == "unknown" and call.estimate:
+            self.estimated_tokens += call.estimate.input + call.estimate.output
         self.unplanned |= call.unplanned
         if call.answered:
             self.answered[call.answered] = None
@@ -104,7 +111,7 @@ class _Sum:
 
     def figures(self) -> dict[str, Any]:
         """The fields that ModelCalls and ModelUse share."""
-        names = ("calls", "unknown", "input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
+        names = "calls unknown estimated_tokens input_tokens output_tokens cached_tokens reasoning_tokens".split()
         return {**{name: getattr(self, name) for name in names}, "cost_usd": self._cost()}
 
     def _cost(self) -> float | None:
@@ -188,12 +195,17 @@ def _sum(values: Sequence[N | None]) -> N | None:
 
 
 def difference(measured: ModelCalls, input_tokens: int | None, output_tokens: int | None) -> str:
-    """How the agent's logs differ from the gateway's count; empty if they do not, or report nothing."""
+    """How the agent's logs differ from the gateway's count; empty if they do not, or report nothing.
+
+    More than the gateway counted is no difference where it does not know the tokens of each call.
+    """
     differences = []
     for kind, reported, counted in (
         ("input", input_tokens, measured.input_tokens),
         ("output", output_tokens, measured.output_tokens),
     ):
-        if reported is not None and abs(reported - counted) > TELL * max(counted, 1):
+        if reported is None or (measured.unknown and reported > counted):
+            continue
+        if abs(reported - counted) > TELL * max(counted, 1):
             differences.append(f"its logs report {reported} {kind} tokens, its gateway counted {counted}")
     return "; ".join(differences)

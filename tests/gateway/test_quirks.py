@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
+import threading
 import time
 
 import pytest
 from mlecore_gateway import exchange, server
 from mlecore_gateway.failures import failure_in
 
+TOKEN = "mlecore-run-token"
 CHAT = {"model": "scripted", "messages": [{"role": "user", "content": "hello"}]}
 STREAM = {**CHAT, "stream": True}
 ANSWER = {"model": "m", "choices": [{"message": {"role": "assistant", "content": "some words"}}]}
@@ -146,6 +148,28 @@ def test_an_endpoint_that_stays_silent(front_of, monkeypatch, before, status, he
     assert got == status and took < 2
     assert call.fault.startswith("the endpoint does not answer (no answer within ")
     assert call.outcome == ("failed" if status == 504 else "cut")
+
+
+def test_comments_pass_while_the_model_waits(front_of, monkeypatch):
+    """A client may need them to stay connected; an error then comes too late for a status."""
+    monkeypatch.setattr(exchange, "HELD_SECONDS", 0.0)
+    go = threading.Event()
+
+    def answer(handler, _):
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n: PROCESSING\n\n")
+        go.wait(10)
+        handler.wfile.write(events('{"error": {"code": 502, "message": "x"}}'))
+        handler.close_connection = True
+
+    with front_of(answer) as front:
+        connection = http.client.HTTPConnection("127.0.0.1", front.port, timeout=5)
+        connection.request("POST", "/v1/chat/completions", json.dumps(STREAM), {"Authorization": f"Bearer {TOKEN}"})
+        response = connection.getresponse()
+        assert response.read1(100) == b": PROCESSING\n\n"
+        go.set()
+        assert b'"code": 502' in response.read()
+        (call,) = front.calls()
+    assert (call.status, call.outcome) == (200, "failed") and call.first_byte is not None
 
 
 # Usage

@@ -11,6 +11,7 @@ from mlecore.registry.provenance import PluginUse
 from mlecore.reports.benchmark import split_ids
 from mlecore.reports.graded import Moment, ReportedFinding
 from mlecore.reports.sections import sections
+from mlecore.reports.sections.setups import overview
 from mlecore.reports.sources import read_sources
 from mlecore.reports.summary import summarise
 from mlecore.runs.measured import ModelCalls
@@ -28,6 +29,13 @@ def test_what_the_gateway_measured(graded) -> None:
     costs = {cost.unit: cost for cost in summarise(items).setups[0].costs}
     assert (costs["input tokens"].total, costs["input tokens"].known, costs["input tokens"].measured) == (12, 2, 1)
     assert costs["hours"].measured is None and "output tokens" not in costs
+
+
+@pytest.mark.parametrize(("known", "shown"), [(None, "unknown, about 900"), (400, "about 1,300")])
+def test_tokens_that_calls_did_not_report(graded, known, shown) -> None:
+    items = [graded(usage=Usage(input_tokens=known, estimated_tokens=900, measured=True))]
+    found = overview(summarise(items).setups)
+    assert found.rows[0][found.header.index("TOKENS")] == shown and any("estimates" in note for note in found.notes)
 
 
 def test_the_last_instant_is_the_result(document) -> None:

@@ -29,11 +29,11 @@ def test_sums(tmp_path):
         call(2, asked="other", unplanned=True),
         call(3, status=429, usage="none", retries=2, **none),
         call(4, outcome="refused", status=403, times=1000, **none),
-        call(5, usage="unknown", estimate=Tokens(input=7), outcome="cut", tokens=None),
+        call(5, usage="unknown", estimate=Tokens(input=7, output=4), outcome="cut", tokens=None),
     )
     got = measure(path, ("220tok", "100calls"))
     assert (got.calls, got.refused, got.failed, got.retries, got.unknown) == (4, 1000, 2, 2, 1)
-    assert (got.input_tokens, got.output_tokens, got.cached_tokens) == (200, 20, 100)
+    assert (got.input_tokens, got.output_tokens, got.cached_tokens, got.estimated_tokens) == (200, 20, 100, 11)
     assert got.cost_usd == pytest.approx(0.2) and got.prices == ("the plan",)
     assert [(use.model, use.calls, use.unplanned) for use in got.models] == [("m", 3, False), ("other", 1, True)]
     assert got.models[0].answered == ("m-1",)
@@ -62,6 +62,13 @@ def test_tools_of_the_provider(tmp_path):
     known = measure(log(tmp_path / "known", call(1, server_tools={"web_search": 3}, **search), call(2)))
     assert (known.fees_usd, known.cost_usd) == (pytest.approx(0.03), pytest.approx(0.23))
     assert measure(log(tmp_path, call(1))).server_tools == () and measure(log(tmp_path, call(1))).fees_usd is None
+
+
+def test_tokens_that_no_call_reports_are_unknown(tmp_path):
+    """Not zero; and the agent's own count of them is no difference."""
+    got = measure(log(tmp_path, *(call(n, usage="unknown", estimate=Tokens(input=7), tokens=None) for n in (1, 2))))
+    assert (got.usage.input_tokens, got.usage.output_tokens, got.usage.estimated_tokens) == (None, None, 14)
+    assert difference(got, 500, 20) == ""
 
 
 def test_no_log(tmp_path):

@@ -158,7 +158,9 @@ def _usage_words(record: RunRecord) -> str:
     usage, calls = record.usage, record.calls
     if usage is None:
         return ""
-    words = [f"{usage.input_tokens} tokens in, {usage.output_tokens} out"]
+    known = usage.input_tokens is not None or usage.output_tokens is not None
+    words = [f"{usage.input_tokens} tokens in, {usage.output_tokens} out" if known else "tokens unknown"]
+    words += [f"about {usage.estimated_tokens}{' more' if known else ''}, estimated"] if usage.estimated_tokens else []
     words += [] if usage.cost_usd is None else [f"{usage.cost_usd:.4f} usd"]
     words.append("measured by the gateway" if usage.measured else "as reported by the agent's logs")
     if calls is not None:

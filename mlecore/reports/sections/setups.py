@@ -59,15 +59,29 @@ def _row(setup: SetupSummary, counted_too: bool) -> tuple[str, ...]:
         rate(rates.get("valid")),
         NONE if hours is None else show_duration(3600 * hours),
         quantity(setup.cost("US dollars")),
-        quantity(setup.tokens),
+        _tokens(setup),
         str(setup.flagged) if setup.detectors or setup.flagged else NONE,
+    )
+
+
+def _tokens(setup: SetupSummary) -> str:
+    """With the estimate where calls did not report theirs."""
+    estimated = setup.cost("estimated tokens")
+    if estimated is None:
+        return quantity(setup.tokens)
+    return (
+        f"unknown, about {quantity(estimated)}"
+        if setup.tokens is None
+        else f"about {quantity(setup.tokens + estimated)}"
     )
 
 
 def _unknown_costs(setup: SetupSummary) -> Iterator[str]:
     """What the sums leave out, and which of them only the agents' logs tell."""
+    if (estimated := setup.cost("estimated tokens")) is not None:
+        yield f"About {quantity(estimated)} tokens are estimates, of calls whose responses do not report them."
     for cost in setup.costs:
-        if cost.known < cost.runs:
+        if cost.known < cost.runs and cost.unit != "estimated tokens":
             yield f"Of {counted(cost.runs, 'run')}, only {cost.known} have known {cost.unit}."
     logged = max((cost.known - cost.measured for cost in setup.costs if cost.measured is not None), default=0)
     if logged:

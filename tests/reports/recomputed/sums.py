@@ -18,10 +18,11 @@ def costs(runs: Sequence[Run]) -> Rows:
         ("hours", ""),
         ("input tokens", "input_tokens"),
         ("output tokens", "output_tokens"),
+        ("estimated tokens", "estimated_tokens"),
         ("US dollars", "cost_usd"),
     ):
         if name:
-            usages = [run["usage"] for run in runs if run["usage"] and run["usage"][name] is not None]
+            usages = [run["usage"] for run in runs if run["usage"] and run["usage"].get(name) is not None]
             values = [usage[name] for usage in usages]
             measured = sum(usage["measured"] for usage in usages)
         else:
