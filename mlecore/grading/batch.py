@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import pairwise
+from json import JSONDecodeError
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from attrs import frozen
 
+from mlecore import validation
 from mlecore.errors import UsageError
 from mlecore.grading.report import Report
+from mlecore.schema import brief
 
 _MOST_BYTES = 64 * 2**20  # of a listing: some hundred thousand lines
 
@@ -26,24 +33,64 @@ class Line:
 def read_jsonl(path: Path) -> list[Line]:
     """Lines with ``competition_id`` and ``submission_path`` (null: none); blank lines and # comments are skipped.
 
-    Relative paths start at the working directory. Reads at most 64 MiB. Raises UsageError that names the line.
+    An array of them, or one object, is read as well. A competition may be given by its URL. A relative path starts at
+    the working directory, or where nothing is there, at the folder of the file. Reads at most 64 MiB. Raises UsageError
+    that names the line, also for a file that lists nothing.
     """
     lines = []
-    for number, text in enumerate(_text(path).splitlines(), 1):
-        text = text.strip()
-        if not text or text.startswith(("#", "//")):
-            continue
+    for where, item in _items(_text(path)):
         try:
-            values = json.loads(text)
-            submission = values["submission_path"]
-            lines.append(Line(str(values["competition_id"]), Path(submission) if submission else None))
-        except (ValueError, TypeError, KeyError, RecursionError) as error:
-            what = f"the key {error} is missing" if isinstance(error, KeyError) else str(error)
-            raise UsageError(
-                f"{path}, line {number}: {what}",
-                fix='A line looks like this: {"competition_id": "spaceship-titanic", "submission_path": "a.csv"}',
-            ) from None
+            values = json.loads(item) if where.startswith("line") else item
+            lines.append(_line(values, path.parent))
+        except (ValueError, TypeError, RecursionError) as error:
+            why = (
+                f"it is not JSON: {error.msg} at column {error.colno}" if isinstance(error, JSONDecodeError) else error
+            )
+            raise UsageError(f"{path}, {where}: {why}", fix=f"A line looks like this: {_EXAMPLE}") from None
+    if not lines:
+        raise UsageError(f"{path} lists no submissions", fix=f"Add lines like this: {_EXAMPLE}")
     return lines
+
+
+_EXAMPLE = '{"competition_id": "spaceship-titanic", "submission_path": "a.csv"}'
+
+
+def _items(text: str) -> Iterator[tuple[str, Any]]:
+    """Where each one is, and it or its line."""
+    with suppress(ValueError, RecursionError):
+        whole = json.loads(text)
+        if isinstance(whole, dict) and isinstance(whole.get("submissions"), list):
+            whole = whole["submissions"]
+        yield from ((f"item {number}", item) for number, item in enumerate(_listed(whole), 1))
+        return
+    for number, line in enumerate(text.splitlines(), 1):
+        line = line.strip().removesuffix(",")
+        if line and not line.startswith(("#", "//")):
+            yield f"line {number}", line
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _line(values: Any, beside: Path) -> Line:
+    """Raises ValueError and TypeError."""
+    if not isinstance(values, dict):
+        raise TypeError(f"expected an object with competition_id and submission_path, not {brief(values)}")
+    for key in ("competition_id", "submission_path"):
+        if key not in values:
+            raise ValueError(f"the key {key!r} is missing; it has {', '.join(map(brief, values)) or 'none'}")
+    id, submission = values["competition_id"], values["submission_path"]
+    if not isinstance(id, str) or not isinstance(submission, str | None):
+        raise TypeError("competition_id must be text, and submission_path text or null")
+    if "://" in id:  # the page of a competition, or one of its tabs
+        parts = [part for part in urlsplit(id).path.split("/") if part]
+        named = [part for before, part in pairwise(parts) if before in ("c", "competitions")]
+        id = (named or parts[-1:] or [id])[0]
+    if not submission:
+        return Line(id, None)
+    there = validation.path(submission, "a submission").expanduser()
+    return Line(id, there if there.exists() or not (beside / there).exists() else beside / there)
 
 
 def _text(path: Path) -> str:
@@ -53,7 +100,7 @@ def _text(path: Path) -> str:
             content = file.read(_MOST_BYTES + 1)
         if len(content) > _MOST_BYTES:
             raise UsageError(f"{path} has more than {_MOST_BYTES >> 20} MiB", fix="Grade it in several parts.")
-        return content.decode()
+        return content.decode("utf-16" if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} cannot be read: {error}") from None
 
