@@ -107,7 +107,7 @@ def _only_adds_signatures(folder: Path, base: str, how: str, path: str) -> bool:
                     raise DataError(f"{each} is not as it was")
             if len(now - then) > _MOST:
                 raise DataError(f"{len(now - then)} new files")
-            return all(_is_countersignature(new, each) for each in now - then)
+            return now > then and all(_is_countersignature(new, each) for each in now - then)
 
 
 def _is_countersignature(new: OpenBundle, name: str) -> bool:
@@ -134,6 +134,8 @@ def _git(folder: Path, *words: str, may_fail: bool = False, into: IO[bytes] | No
             check=False,
         )
     except OSError as error:
+        if may_fail:
+            return ""
         raise UsageError(f"git cannot be started: {error.strerror}") from None
     if done.returncode and not may_fail:
         raise UsageError(f"git {words[0]}: {done.stderr.decode(errors='replace').strip()}")

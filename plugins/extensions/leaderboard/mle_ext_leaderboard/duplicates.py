@@ -17,7 +17,7 @@ from mle_ext_leaderboard.results import RunResult, read_results
 from mle_ext_leaderboard.rules import Level, Remark
 from mle_ext_leaderboard.statements import signers
 from mlecore.errors import MlecoreError
-from mlecore.units import counted
+from mlecore.units import counted, first
 
 _NEWEST = 2**63  # place of an entry that is in no commit
 _DIGITS = 5  # of a score that two agents hardly share by chance
@@ -82,14 +82,25 @@ def duplicates(board: Board, name: str, known: Known) -> Iterator[Remark]:
         if other in twins:
             yield Remark(level=level, check="results", words=f"its runs are those of the entry {other}{_WHY[level]}")
         else:
-            copied["warning" if _same_signer(board, name, other) else level][other] = runs
+            copied[level][other] = runs
+    if _count(copied["error"] | copied["undecided"]) > len(mine) / 2:  # else, whose they are makes no difference
+        for found in (copied["error"], copied["undecided"]):
+            for other in [each for each in found if _same_signer(board, name, each)]:
+                copied["warning"][other] = found.pop(other)
     for level, found in copied.items():
-        if count := len(set[int]().union(*found.values())):
-            words = f"{count} of {counted(len(mine), 'submission')} that reach something are also in {', '.join(found)}"
-            most = count > len(mine) / 2
-            yield Remark(
-                level=level if most else "warning", check="results", words=words + (_WHY[level] if most else "")
+        if count := _count(found):
+            words = (
+                f"{count} of {counted(len(mine), 'submission')} with a medal, or better than the sample, are also in "
             )
+            words += ", ".join(first([*found], 3))
+            if count > len(mine) / 2:
+                yield Remark(level=level, check="results", words=words + _WHY[level])
+            else:
+                yield Remark(level="warning", check="results", words=words)
+
+
+def _count(copied: Mapping[str, set[int]]) -> int:
+    return len(set[int]().union(*copied.values()))
 
 
 def _shared(known: Known, mine: Sequence[RunResult]) -> dict[str, set[int]]:

@@ -391,6 +391,11 @@ def in_the_folder(name: str) -> Callable[[Path, Path], None]:
     return add
 
 
+def other_bytes(folder: Path, mallory: Path) -> None:
+    """The same members, packed otherwise."""
+    rewrite(folder / "export.zip", lambda old: old)
+
+
 def replaced(folder: Path, mallory: Path) -> None:
     shutil.copy(folder.parent.parent.parent / "b.zip", folder / "export.zip")
 
@@ -404,7 +409,7 @@ def linked(folder: Path, mallory: Path) -> None:
     (folder / "export.zip").symlink_to(folder.parent.parent.parent / "elsewhere.zip")
 
 
-CHANGES = [removed, one_removed, ran_by_mallory, exchanged, replaced, no_zip, linked]
+CHANGES = [removed, one_removed, ran_by_mallory, exchanged, other_bytes, replaced, no_zip, linked]
 EXTRA = [
     *(in_a_zip(name) for name in ("notes.txt", "signatures/notes.txt", "signatures/a/b.json", "signatures/x.json")),
     *(in_a_zip(name) for name in ("signatures/x.json.sig", "bundle.json")),
