@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from mlecore.cli._shared import data_option, echo
+from mlecore.cli._shared import data_option, echo, table_lines
 
 
 @click.group("leaderboard")
@@ -115,6 +115,7 @@ def check(
     from mle_ext_leaderboard.checking import check_entry, guarded
     from mle_ext_leaderboard.comment import markdown, ordered
     from mle_ext_leaderboard.duplicates import known_of
+    from mle_ext_leaderboard.proofs import HEADER, proofs
     from mlecore.data.layout import DataDirs
     from mlecore.errors import UsageError
 
@@ -136,6 +137,8 @@ def check(
             echo(f"  {remark.level}, {remark.check}: {remark.words}")
         for signed in done.signed:
             echo(f"  {signed}")
+        if rows := list(proofs(done)):
+            echo("\n".join(f"  {line}" for line in table_lines([word.upper() for word in HEADER], rows)))
     if comment:
         comment.write_text(markdown(checks, remarks), encoding="utf-8")
     codes = {done.exit_code for done in checks} | {1 for remark in remarks if remark.level == "error"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from attrs import evolve, field, frozen
@@ -17,14 +17,14 @@ from mle_ext_leaderboard.disclosures import Line, compare
 from mle_ext_leaderboard.duplicates import Known, duplicates
 from mle_ext_leaderboard.entry import Entry
 from mle_ext_leaderboard.results import Results, read_results, results_of
-from mle_ext_leaderboard.rules import Remark, apply_rules
+from mle_ext_leaderboard.rules import Level, Remark, apply_rules
 from mle_ext_leaderboard.statements import require_statement
 from mlecore.data.layout import DataDirs
 from mlecore.errors import MlecoreError, UsageError
 from mlecore.runs.verifying import Exported
 from mlecore.schema import SchemaError
 from mlecore.sharing.bundle import OpenBundle, Opened, WrongBundle, open_bundle
-from mlecore.sharing.signed import Signed, has_second_party, read_signatures
+from mlecore.sharing.signed import Signed, read_signatures
 from mlecore.units import counted, first
 
 
@@ -38,12 +38,17 @@ class Check:
     lines: tuple[Line, ...] = ()  # of the form of disclosures
     signed: tuple[Signed, ...] = ()  # whose signatures are right
     opened: bool = False  # was its export read?
+    regraded: bool = False  # were its submissions graded again?
     remarks: list[Remark] = field(factory=list)
 
     @property
     def exit_code(self) -> int:
         levels = {remark.level for remark in self.remarks}
         return 1 if "error" in levels else 3 if "undecided" in levels else 0
+
+    def levels(self, check: str) -> set[Level]:
+        """Of the remarks of one check."""
+        return {remark.level for remark in self.remarks if remark.check == check}
 
 
 def guarded(name: str, check: Callable[[], Check]) -> Check:
@@ -81,14 +86,14 @@ def check_entry(
             if not results.shown_by(results_of(opened.group, entry.export.sha256)):
                 words = "results.json is not what the export shows; write it again: mlecore leaderboard add"
                 remarks.append(Remark(level="error", check="results", words=words))
-            remarks += _claimed(signed) if regrade is None else _regrade(opened.group, regrade)
+            remarks += _regrade(opened.group, regrade) if regrade else []
     except WrongBundle as error:
         remarks += [Remark(level="error", check="hashes", words=words) for words in error.found]
         return quick
     except MlecoreError as error:
         remarks.append(Remark(level="error", check="hashes", words=error.message))
         return quick
-    return evolve(quick, signed=tuple(signed), opened=True)
+    return evolve(quick, signed=tuple(signed), opened=True, regraded=bool(regrade))
 
 
 def check_rules(board: Board, name: str, known: Known) -> Check:
@@ -180,9 +185,3 @@ def _regrade(group: Path, dirs: DataDirs) -> Iterator[Remark]:
         yield Remark(level="undecided", check="regrading", words=words + undecided[0].undecided)
     same = len(again) - len(different) - len(undecided)
     yield Remark(level="note", check="regrading", words=f"graded again: {counted(same, 'run')} with the same result")
-
-
-def _claimed(signed: Sequence[Signed]) -> Iterator[Remark]:
-    if not has_second_party(signed, "graded again"):
-        words = "its scores are claims: no second party has graded them again; --regrade does that here"
-        yield Remark(level="note", check="regrading", words=words)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from mle_ext_leaderboard.checking import Check
+from mle_ext_leaderboard.proofs import HEADER, proofs
 from mle_ext_leaderboard.rules import Remark
 from mlecore.reports.cells import one_line
 from mlecore.reports.text import markdown_table
-from mlecore.sharing.signed import NOT_PROVED, Signed
+from mlecore.sharing.signed import Signed
 
 _VERDICTS = {0: "accepted", 1: "**rejected**", 3: "**undecided**"}
 _LONGEST = 1000  # characters of a cell
@@ -34,7 +35,8 @@ def markdown(checks: Sequence[Check], remarks: Sequence[Remark] = ()) -> str:
             parts.append(_remarks(check.remarks))
         if check.signed:
             parts.append(_table(["signed", "what the signer says"], map(_signed, check.signed)))
-            parts.append(f"{NOT_PROVED}")
+        if check.results:
+            parts.append(_table(HEADER, proofs(check)))
         if check.lines:
             rows = [(line.name, line.claimed, _MEANING[line.verdict], line.records) for line in check.lines]
             parts.append(_table(["disclosure", "the entry", "verdict", "the records"], rows))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import tomllib
 import zipfile
@@ -13,6 +14,7 @@ import pytest
 from attrs import evolve
 from click.testing import CliRunner, Result
 from mle_ext_leaderboard.checking import Check, guarded
+from mle_ext_leaderboard.proofs import ROWS
 
 from mlecore.cli import main
 from mlecore.runs.record import Replaced
@@ -129,6 +131,19 @@ def test_claims_without_a_record_are_claims(board: Path, make_export, add, tmp_p
     text = (tmp_path / "c.md").read_text()
     assert "| human help | no | a claim: no record can tell |" in text
     assert "| hours | 24 | the records say the same |" in text
+
+
+def test_what_is_proven_is_said_alike_everywhere(board: Path, make_export, add, tmp_path: Path) -> None:
+    """On the terminal, in the comment, and in the documentation."""
+    export = add("alpha", make_export("a")).parent / "export.zip"
+    _, said = check(board, "--comment", tmp_path / "c.md")
+    page = (Path(__file__).parents[4] / "docs" / "leaderboard.md").read_text()
+    for text in (said, (tmp_path / "c.md").read_text(), page):
+        assert all(what in text for what in ROWS), text
+    assert re.search(r"who vouches for it +proven +the signature of alice@example.org", said), said
+    assert re.search(r"scores and medals +claim", said) and re.search(r"took place as recorded +not held", said), said
+    export.write_bytes(export.read_bytes()[:2000])
+    assert re.search(r"files unchanged since then +wrong", check(board)[1])
 
 
 def test_missing_runs(board: Path, make_export, add) -> None:

@@ -310,6 +310,9 @@ def new_campaign(folder: Path, key: Path) -> Campaign:
     for name in ("sound", "good"):
         group = drawn_groups.write_group(folder / "runs", name, competitions=[COMPETITION], seeds=2, agent=name)
         for run in sorted(group.glob("*--*")):
+            submission = run / "submission" / "submission.csv"
+            if submission.exists():
+                submission.write_text(f"{name} {run.name}\n")
             record = full_record(read_record(run))
             if record.submission:
                 record.submission.write_text(f"{name} {record.seed}\n")  # no copy of the other one
