@@ -60,7 +60,7 @@ def regrade(group: Path, dirs: DataDirs) -> Iterator[Regraded]:
                 try:
                     yield _again(record, dirs, grader)
                 except (MlecoreError, SchemaError, OSError) as error:
-                    yield Regraded(run=record.name, undecided=str(error).splitlines()[0])
+                    yield Regraded(run=record.name, undecided=f"{error}".partition("\n")[0] or type(error).__name__)
 
 
 def _again(record: RunRecord, dirs: DataDirs, grader: IsolatedGrader) -> Regraded:
@@ -109,9 +109,9 @@ def _differences(then: Report, now: Report) -> tuple[list[str], list[str]]:
         if _same(was, found) or (name in _HUMANS and was is None) or (name == "reason" and now.status != "graded"):
             continue
         if found is None and name in underivable:
-            absent.append(f"{name}: {was} then, unknown here")
+            absent.append(f"{name}: {was!s:.99} then, unknown here")
         else:
-            different.append(f"{name}: {was} then, {found} now")
+            different.append(f"{name}: {was!s:.99} then, {found!s:.99} now")
     return different, absent
 
 

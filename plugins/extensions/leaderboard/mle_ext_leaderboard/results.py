@@ -85,7 +85,7 @@ class Results:
     models: tuple[str, ...]
     edition: str
     data: str  # published, synthetic ...
-    # competition -> digests of its data, answers, description and graders, in short; several if the runs differ
+    # competition -> digests of its data, answers, description and graders; several if the runs differ
     digests: Mapping[str, tuple[str, ...]]
     conditions: Mapping[str, tuple[str, ...]]  # condition -> values; more than one: they differ between the runs
     recorded: Recorded
@@ -232,7 +232,7 @@ def _digests(graded: Sequence[Graded]) -> dict[str, tuple[str, ...]]:
         run = item.run
         graders = {use.source for use in (run.grader,) if use} | {item.report.plugin_source if item.report else ""}
         named = [run.data_digest, run.answers_digest, run.description_digest, *sorted(graders - {""})]
-        found.setdefault(run.competition, set()).add(" ".join((digest or "unknown")[:16] for digest in named))
+        found.setdefault(run.competition, set()).add(" ".join(digest or "unknown" for digest in named))
     return {name: tuple(sorted(digests)) for name, digests in sorted(found.items())}
 
 

@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 from mlecore_testing.graded_groups import COMPETITION, forge, prepare_published, write_graded_group
 
 from mlecore.cli import main
+from mlecore.runs.store import load_group
 from mlecore.sharing.bundle import open_bundle
 from mlecore.sharing.exporting import export_group
 from mlecore.sharing.signed import add_signature
@@ -84,13 +85,16 @@ def test_edited_grades_are_rejected(board: Path, data: Path, enter) -> None:
 
 def test_runs_on_other_data_are_undecided_and_have_their_own_tables(board: Path, data: Path, enter) -> None:
     grader = {"name": COMPETITION, "version": "0.1.0", "distribution": f"mle-comp-{COMPETITION}", "source": "0" * 64}
-    enter("honest")
+    honest = enter("honest")
     enter("too", right=0.8)
+    with open_bundle(honest) as opened:
+        digest = load_group(opened.group)[0].data_digest or ""
+    last_digit = digest[:-1] + ("1" if digest.endswith("0") else "0")
     for number, record in enumerate(
         (
             {"answers_digest": "0" * 64},
             {"answers_digest": None},
-            {"data_digest": "0" * 64},
+            {"data_digest": last_digit},
             {"description_digest": "0" * 64},
             {"plugins": [grader]},
         )
