@@ -128,7 +128,8 @@ class Resources:
     cpus: float | None = None  # None: no limit but the backend's own
     memory: int | None = None  # bytes, no swap; beyond it the process with most memory is killed, and the job continues
     gpus: int = 0  # how many; the backend decides which. Two jobs never share one
-    disk: int | None = None  # bytes that the job may write
+    disk: int | None = None  # bytes that the job may write; None: what the backend finds room for
+    parallel: int = 1  # jobs of its group that may run at once, as far as the plan says
     processes: int = 4096  # and threads, at once
     time_limit: float = 24 * 3600.0  # seconds; kept by init, and by the backend if an agent could interfere with init
     grace: float = 10.0  # seconds between SIGTERM and SIGKILL at the end of the time

@@ -15,6 +15,7 @@ from functools import partial
 
 from attrs import evolve
 
+from mlecore import spare
 from mlecore.controller.answering import answer_requests
 from mlecore.controller.capacity import Slots
 from mlecore.controller.detection import Detection
@@ -115,6 +116,7 @@ class Controller:
         """All runs, or those named. Raises LockLost; other errors are reported, and resuming continues."""
         self._only = only
         try:
+            self._keep_room()
             self._recover(only)
             self._answer_requests()
             self.detection.begin()
@@ -131,6 +133,12 @@ class Controller:
             resume = f"`mlecore runs resume {self.group.name}`"
             self.reporter.say(f"extensions have not taken {counted(left, 'event')} yet: {resume} delivers the rest")
         return self.result
+
+    def _keep_room(self) -> None:
+        """For records and requests on a full disk."""
+        spare.keep(self.group.folder)
+        with suppress(OSError):
+            requests.prepare(self.group.folder)
 
     def _done(self) -> bool:
         if not self._finished() or self.detection.conclude():

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Literal
 
 from attrs import evolve
 
-from mlecore import files
+from mlecore import files, spare
 from mlecore.controller.replacing import set_aside, without_result
 from mlecore.runs import requests
 from mlecore.runs.cancelled import REASON, add_cancelled
@@ -35,13 +36,14 @@ class Records:
         """Make a state durable. Raises FolderGone, OSError."""
         self._require_open()
         try:
-            record = write_record(record)
+            record = spare.write(self.group.folder, partial(write_record, record))
         except FileNotFoundError:
             require_group(self.group)  # it may have gone just now
             if not record.folder.is_dir():
                 raise FolderGone from None
             raise
         self.journal.note(record.state, record.name, **details)
+        spare.keep(self.group.folder)
         return record
 
     def _require_open(self) -> None:

@@ -123,7 +123,8 @@ class Roster:
         cancelling, unbegun = set(), []
         for planned in runs:
             run, name = self.active.get(planned.name), planned.name
-            if run and run.phase in ("starting", "waiting", "running", "stopping"):
+            collecting = run and run.phase == "collecting" and run.trouble  # what it left finds no room, perhaps
+            if run and (collecting or run.phase in ("starting", "waiting", "running", "stopping")):
                 self._life.cancel(run)
             elif waiting := self.backlog.take(planned) or self.delayed.pop(name, None):
                 if isinstance(waiting, RunRecord):

@@ -163,13 +163,14 @@ class RunLife:
         seconds = time.monotonic() - run.running_since
         finish = partial(self.finishing.finish, run.record, seconds=seconds, cancelled=run.cancelled)
         try:
-            run.record = await self._step(run, "finish", partial(finish, status))
+            run.record = await self._step(run, "finish", partial(finish, status), unless_cancelled=True)
         except GivenUp as failure:
             if status.phase == "gone" or isinstance(failure.error, Missing):
                 raise
             words = f"what it left cannot be fetched: {failure}"  # perhaps by its agent's doing
             lost = JobStatus(phase="gone", reason=words, in_doubt=not status.infra_failure)
-            run.record = await self._step(run, "finish", partial(finish, lost))
+            finish = partial(finish, lost, cancelled=run.cancelled)
+            run.record = await self._step(run, "finish", finish)
         self._changed(run)
 
     async def _grade(self, run: ActiveRun) -> None:
@@ -211,7 +212,7 @@ class RunLife:
 
     # When a step fails.
 
-    async def _step(self, run: ActiveRun, pool: Pool, function: Callable[[], T]) -> T:
+    async def _step(self, run: ActiveRun, pool: Pool, function: Callable[[], T], unless_cancelled: bool = False) -> T:
         """Do a step in a thread, again and again while it fails and that may help. Raises GivenUp, FolderGone."""
         tries = 0
         while True:
@@ -225,7 +226,7 @@ class RunLife:
                 tries += 1
                 there = partial(self.grading.answers_are_there, run.record)
                 delay = retry_delay(error, tries, self.timing, starting=run.phase == "starting", answers_there=there)
-                if delay is None:
+                if delay is None or (unless_cancelled and run.cancelled):
                     raise GivenUp(error) from error
                 self._report_retry(run, error, tries)
                 run.trouble = explain(error)

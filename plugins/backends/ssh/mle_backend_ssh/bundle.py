@@ -20,7 +20,7 @@ import mlecore
 _MODULES = (
     "agents", "backends", "child_environment", "errors", "fetching", "files", "globs", "mirrors", "model_access",
     "options", "printable", "redaction", "regular", "relay", "sandbox/__init__", "sandbox/hardware", "sandbox/seccomp",
-    "schema", "scratch", "units",
+    "schema", "scratch", "spare", "units",
 )  # fmt: skip
 _LIBRARIES = ("attr", "attrs", "packaging")  # pure Python, and at home on 3.9
 _EMPTY = ("mlecore/__init__.py", "mle_backend_vm/__init__.py", "mle_backend_ssh/__init__.py")  # for the controller only

@@ -6,14 +6,18 @@ import contextlib
 import os
 import re
 import socket
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
 
+from mle_backend_vm.supervise.spec import read_spec
 from mlecore import files
 from mlecore.backends import Handle
+from mlecore.child_environment import child_environment
 from mlecore.errors import BackendError, BackendUnreachable
 from mlecore.scratch import abandoned, held
+from mlecore.units import show_size
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,120}")
 
@@ -83,6 +87,28 @@ def new(root: Path, name: str) -> Iterator[Path]:
             yield folder
         finally:
             files.remove(folder)
+
+
+def largest(root: Path, target: Path) -> str:
+    """In words, which job holds most of the disk of ``target``; empty if none does, or that takes too long to find."""
+    try:
+        homes = [str(path) for path in jobs(root).glob("*/*") if path.name in ("home", "tmp")]
+        if not homes or jobs(root).stat().st_dev != target.stat().st_dev:
+            return ""
+        done = subprocess.run(
+            ["du", "-skx", "--", *homes], env=child_environment(), capture_output=True, timeout=20, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    sizes: dict[Path, int] = {}
+    for line in os.fsdecode(done.stdout).splitlines():
+        size, _, path = line.partition("\t")
+        sizes[Path(path).parent] = sizes.get(Path(path).parent, 0) + 1024 * int(size)
+    if not sizes:
+        return ""
+    folder = max(sizes, key=lambda folder: sizes[folder])
+    spec = read_spec(str(folder))
+    return f"; the most of its room, {show_size(sizes[folder])}, is held by {spec.run if spec else folder.name}"
 
 
 def sweep(root: Path) -> None:

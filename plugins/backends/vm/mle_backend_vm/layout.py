@@ -11,12 +11,17 @@ from pathlib import Path, PurePosixPath
 import mlecore
 from mle_backend_vm import apptainer, bubblewrap, environments, gpus, images
 from mle_backend_vm.supervise import cgroups, relaying
+from mle_backend_vm.supervise.files import STATE, read_json
 from mle_backend_vm.supervise.processes import MARK, boot_id
 from mle_backend_vm.supervise.spec import JobSpec, write_spec
 from mle_backend_vm.view import Isolation
+from mlecore import spare
 from mlecore.agents import HOME
-from mlecore.backends import TOOLS, Job, environment
-from mlecore.errors import BackendError
+from mlecore.backends import TOOLS, Job, Resources, environment
+from mlecore.errors import BackendError, DiskError
+from mlecore.units import show_size
+
+_LEAST = 16 << 20  # bytes: a job that may write less does not begin
 
 
 def lay_out(
@@ -40,6 +45,7 @@ def lay_out(
         (fresh / "home" / "data").symlink_to(job.data)
     if (image := environments.image(job.image.ref)) is not None:
         images.copy_home(image, fresh / "home")
+    spare.keep(fresh)
     write_spec(str(fresh), _spec(job, fresh, folder, root, gpu_ids, isolation, gateway))
 
 
@@ -55,7 +61,7 @@ def _spec(
     isolated = isolation != "none"
     resources, ref = job.resources, job.image.ref
     free = shutil.disk_usage(folder.parent).free
-    disk = resources.disk or free // 2
+    disk = resources.disk or _share(folder.parent, free, resources, len(gpu_ids))
     group = cgroups.usable()
     known = gpus.found()
     tools = TOOLS if isolated else PurePosixPath(folder / "opt")
@@ -72,6 +78,7 @@ def _spec(
     options = apptainer.device if isolation == "apptainer" else bubblewrap.device
     return JobSpec(
         name=job.name,
+        run=job.labels.get("run", job.name),
         group=job.group,
         image=ref,
         boot=boot_id(),
@@ -106,6 +113,25 @@ def _spec(
         relay=str(Path(mlecore.__file__).parent / "relay.py"),
         gateway=list(gateway),
     )
+
+
+def _share(jobs: Path, free: int, resources: Resources, gpus: int) -> int:
+    """Bytes that a job may write where no limit is given. Raises DiskError.
+
+    Collecting copies what it wrote. So there is room for twice as much of all jobs that may run at once: those of its
+    group, as far as this machine has room for them, or those of all groups. A tenth of what is free is for records.
+    """
+    cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    fit = [resources.parallel, int(cpus / (resources.cpus or 1.0))]
+    fit += [gpus // resources.gpus] if resources.gpus else []
+    running = sum((read_json(str(path)) or {}).get("phase") != "exited" for path in jobs.glob(f"*/{STATE}"))
+    share = int(0.9 * free / (2 * max(1, min(fit), running + 1)))
+    if share < _LEAST:
+        raise DiskError(
+            f"the disk of {jobs} has {show_size(free)} free, which leaves {show_size(share)} for a job",
+            fix="Free some disk space, wait for jobs that run there, or set --disk.",
+        )
+    return share
 
 
 def _max_files(folder: Path) -> int:

@@ -9,7 +9,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
 from typing import ClassVar
 from uuid import uuid4
@@ -20,6 +20,7 @@ from mle_backend_vm.supervise import processes, relaying, slirp
 from mle_backend_vm.supervise.files import OUTPUT, SPEC, STATE, STOP, read_json
 from mle_backend_vm.supervise.spec import read_spec
 from mle_backend_vm.view import Isolation
+from mlecore import spare
 from mlecore.agents import HOME, Recipe
 from mlecore.backends import (
     Backend,
@@ -38,7 +39,7 @@ from mlecore.backends import (
     Sandbox,
     secret_values,
 )
-from mlecore.errors import BackendError, BackendUnreachable
+from mlecore.errors import BackendError, BackendUnreachable, DiskError
 from mlecore.model_access import Process, gateway
 from mlecore.options import Option
 from mlecore.sandbox import seccomp
@@ -198,15 +199,22 @@ class Vm(Backend):
 
     def fetch(self, handle: Handle, globs: Sequence[str], into: Path, max_bytes: int, max_files: int) -> Fetched:
         folder = folders.folder_of(handle)
-        return collect.collect(folder / "home", globs, into, max_bytes, max_files, folder)
+        try:
+            return collect.collect(folder / "home", globs, into, max_bytes, max_files, folder)
+        except DiskError as error:
+            if getattr(error.__cause__, "errno", None) not in spare.FULL:
+                raise
+            raise DiskError(error.message + folders.largest(self._root, into), fix=error.fix) from error.__cause__
 
     def stop(self, handle: Handle, grace: float) -> None:
         folder = folders.folder_of(handle)
         boot = processes.boot_id()
         if supervision.status(folder, boot).phase in ("exited", "gone"):
             return
-        with contextlib.suppress(FileExistsError), (folder / STOP).open("x") as out:
-            out.write(str(grace))
+        with contextlib.suppress(FileExistsError):
+            spare.write(folder, partial((folder / STOP).touch, exist_ok=False))
+            with contextlib.suppress(OSError):  # on a full disk: without grace
+                (folder / STOP).write_text(str(grace))
         limit = time.monotonic() + grace + _ENDED
         while supervision.status(folder, boot).phase not in ("exited", "gone"):
             state = read_json(str(folder / STATE))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import subprocess
 import time
 
 from .namespaces import Entrance
@@ -23,12 +24,18 @@ class Count:
     who made its user namespace: an agent can make a folder that only they can read.
     """
 
-    def __init__(self, folders: list[str], every: float, opens: bool = False) -> None:
-        """``opens``: make folders readable first, as nobody else can read those of this user that are not."""
+    def __init__(self, folders: list[str], every: float, opens: bool = False, limit: int | None = None) -> None:
+        """``opens``: make folders readable first, as nobody else can read those of this user that are not.
+
+        ``limit``: bytes; count sooner if so much of the disk was taken meanwhile that it may be exceeded.
+        """
         self._folders = folders
         self._script = _OPEN + _COUNT if opens else _COUNT
         self._every = every
         self._next = time.monotonic() + min(every, 1.0)
+        self._soonest = 0.0
+        self._limit = limit
+        self._free = _free(folders[0])  # when the last count began
         self._child = 0
         self._said = -1
         self._began = 0.0
@@ -45,7 +52,7 @@ class Count:
         """Start a count, or see whether the last one is done. True: it is, and there are new numbers."""
         now = time.monotonic()
         if not self._child:
-            if now >= self._next:
+            if now >= self._next or (now >= self._soonest and self._may_be_over()):
                 self._start(now, init)
             return False
         ended, _, used = os.wait4(self._child, os.WNOHANG)
@@ -57,12 +64,17 @@ class Count:
         # By the clock alone, a busy machine would count rarely. A slow disk works no more than half of the time.
         pause = max(20 * (used.ru_utime + used.ru_stime), now - self._began)
         self._next = now + max(self._every, min(pause, _LONGEST))
+        self._soonest = now + max(0.5, now - self._began)
         kilobytes, _, rest = text.partition("files\n")
         files, _, memory = rest.partition("memory\n")
         self.bytes, self.files, self.memory = 1024 * _sum(kilobytes, 0), _sum(files, 0), segments(memory)
         return True
 
+    def _may_be_over(self) -> bool:
+        return self._limit is not None and self._free - _free(self._folders[0]) > self._limit - self.bytes
+
     def _start(self, now: float, init: int) -> None:
+        self._free = _free(self._folders[0])
         entrance = None
         with contextlib.suppress(OSError):  # it has ended
             entrance = Entrance(init, "ipc") if init else None
@@ -107,8 +119,7 @@ def _sum(text: str, column: int) -> int:
 
 def others_filled(folders: list[str], room: int, patience: float = 60.0) -> bool:
     """Is the disk full, and not because of this job? ``room`` bytes were free when it began."""
-    there = os.statvfs(folders[0])
-    if there.f_bavail * there.f_frsize > _FULL:
+    if _free(folders[0]) > _FULL:
         return False
     count = Count(folders, 0.0)
     limit = time.monotonic() + patience
@@ -116,3 +127,36 @@ def others_filled(folders: list[str], room: int, patience: float = 60.0) -> bool
         time.sleep(0.02)
     count.close()
     return done and count.bytes + _FULL < room
+
+
+def _free(folder: str) -> int:
+    """Bytes; 0 if the disk is away."""
+    try:
+        there = os.statvfs(folder)
+    except OSError:
+        return 0
+    return there.f_bavail * there.f_frsize
+
+
+def cut(home: str, tmp: str, limit: int) -> None:
+    """Delete what is in ``tmp``, and the largest files in ``home``, until the rest takes ``limit`` bytes.
+
+    Only where room is short: to collect them takes as much again, and other jobs need some.
+    """
+    if _free(home) > 2 * _used(home):
+        return
+    _quietly("find", home, tmp, "-xdev", "-type", "d", "!", "-perm", "-700", "-exec", "chmod", "u+rwx", "{}", ";")
+    _quietly("find", tmp, "-xdev", "-mindepth", "1", "-delete")
+    size = limit
+    while size > 1 and _used(home) > limit:
+        size //= 8
+        _quietly("find", home, "-xdev", "-type", "f", "-size", f"+{size}c", "-delete")
+
+
+def _used(home: str) -> int:
+    return 1024 * _sum(_quietly("du", "-skx", "--", home), 0)
+
+
+def _quietly(*argv: str) -> str:
+    env = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"}
+    return subprocess.run(argv, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False).stdout

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+from functools import partial
+from pathlib import Path
 from typing import Any
+
+from mlecore import spare
 
 STATE = "state.json"  # what the supervisor says about the job
 SPEC = "job.json"  # what is to be started
@@ -15,19 +19,23 @@ OUTPUT = "output"  # what the job printed
 
 def write_json(path: str, value: Any, *, durable: bool = False) -> None:
     """Replace ``path``; a reader sees the old content or the new. ``durable``: the new one survives a power loss."""
-    partial = f"{path}.{os.getpid()}.partial"
-    with open(partial, "w", encoding="utf-8") as out:  # noqa: PTH123
-        json.dump(value, out)
-        if durable:
-            out.flush()
-            os.fsync(out.fileno())
-    os.replace(partial, path)  # noqa: PTH105
+    new = f"{path}.{os.getpid()}.partial"
+    spare.write(Path(path).parent, partial(_write_new, new, value, durable))
+    os.replace(new, path)  # noqa: PTH105
     if durable:
         folder = os.open(os.path.dirname(path), os.O_RDONLY)  # noqa: PTH120
         try:
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+def _write_new(path: str, value: Any, durable: bool) -> None:
+    with open(path, "w", encoding="utf-8") as out:  # noqa: PTH123
+        json.dump(value, out)
+        if durable:
+            out.flush()
+            os.fsync(out.fileno())
 
 
 def read_json(path: str) -> dict[str, Any] | None:

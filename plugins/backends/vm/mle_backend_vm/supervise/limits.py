@@ -23,7 +23,7 @@ class WatchedLimits:
         self._memory_limit: int | None = None if in_cgroup else spec.memory
         watched = not self._wrapped or (spec.door and not in_cgroup)  # its processes, too
         self.often = self._memory_limit is not None or bool(watched)  # looked at several times a second
-        self._count = Count(spec.written, DISK_EVERY, opens=bool(spec.door))
+        self._count = Count(spec.written, DISK_EVERY, opens=bool(spec.door), limit=spec.disk)
         self.guest: Guest | None = None  # of a sandbox that nothing outside can enter
         self._memory: Memory | None = None
         self._open: OpenFiles | None = None

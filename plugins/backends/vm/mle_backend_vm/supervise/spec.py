@@ -11,6 +11,7 @@ class JobSpec(NamedTuple):
     """What to run, within which limits. Sizes are in bytes, times in seconds. A NamedTuple, as it imports little."""
 
     name: str
+    run: str  # as people know it
     group: str
     image: str  # the folder of its environment; "": none
     boot: str  # the machine's boot id when it was laid out

@@ -16,6 +16,7 @@ from mlecore.sandbox.hardware import measured
 from . import claims, processes, relaying, slirp, terminal
 from .cgroups import Group
 from .deadline import Deadline
+from .disk import cut
 from .door import Guest
 from .files import OUTPUT, STATE, STOP, sync_disk, write_json
 from .helpers import Helpers
@@ -317,6 +318,8 @@ class Supervisor:
             end.whole = self.exit_code is not None
             end.code = end.code if self.exit_code is None else self.exit_code
         processes.end_tree(self.spec, None if self.spec.sandboxed else os.getpid(), SETTLE)
+        if end.killed in ("disk", "files"):
+            cut(self.spec.home_folder, self.spec.tmp_folder, self.spec.disk)
         if b'"stopped": true' in report(self.spec) and self._stop_grace() is None:
             time.sleep(SHUTDOWN)
         end.stopped = self._stop_grace() is not None
