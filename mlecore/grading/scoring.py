@@ -11,6 +11,7 @@ from mlecore.data.sample import open_sample
 from mlecore.errors import DataError, GradingError, PluginError
 from mlecore.submissions.check import generic_check
 from mlecore.submissions.guard import guard
+from mlecore.submissions.shape import explaining
 from mlecore.submissions.table import Table
 from mlecore.submissions.training_labels import unknown_labels
 
@@ -21,16 +22,18 @@ def check(competition: Competition, submission: Path, public: Path) -> list[str]
         guard(submission, sample_path)
         table, sample = Table(submission), Table(sample_path)
         if not competition.loaded.implements("check"):
-            warnings = generic_check(competition.format, table, sample)
+            with explaining(submission):
+                warnings = generic_check(competition.format, table, sample)
         else:
-            warnings = competition.loaded.call(
-                "check",
-                submission=table,
-                sample=sample,
-                public=public,
-                edition=competition.edition,
-                format=competition.format,
-            )
+            with explaining(submission):
+                warnings = competition.loaded.call(
+                    "check",
+                    submission=table,
+                    sample=sample,
+                    public=public,
+                    edition=competition.edition,
+                    format=competition.format,
+                )
         others = sorted(set(public.glob("*.csv")) - {public.parent / competition.facts.sample})
         return [*(warnings or ()), *unknown_labels(competition.format, table, sample, others)]
 
@@ -47,13 +50,14 @@ def score(competition: Competition, submission: Path, private: Path, public: Pat
     with _sample_or_answers(competition, private, public or private.parent / "public") as usual:
         guard(submission, usual)
     try:
-        found = competition.loaded.call(
-            "grade",
-            submission=Table(submission),
-            private=private,
-            edition=competition.edition,
-            format=competition.format,
-        )
+        with explaining(submission):
+            found = competition.loaded.call(
+                "grade",
+                submission=Table(submission),
+                private=private,
+                edition=competition.edition,
+                format=competition.format,
+            )
     except PluginError as error:
         raise GradingError(error.message, fix=error.fix) from error
     try:

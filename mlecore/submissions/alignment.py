@@ -80,10 +80,25 @@ def refuse_columns(frame: DataFrame, columns: Sequence[str], *, only: bool = Fal
         )
 
 
+_NO_HEADER = {
+    "#": "its first line is a comment",
+    "//": "its first line is a comment",
+    "sep=": "its first line is for Excel alone",
+    "<": "it is a web page or XML",
+    "{": "it is JSON",
+    "[": "it is JSON",
+    "version https://git-lfs": "it is a pointer of Git LFS",
+    "```": "it is a block of Markdown",
+}
+
+
 def _shape(found: Sequence[object], columns: Sequence[str]) -> str:
     """A hint where the first line looks like another format than a CSV file's header; empty if it does not."""
     first = str(found[0])
-    for mark, name in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars")):
+    for start, what in _NO_HEADER.items():
+        if first.lstrip().lower().startswith(start):
+            return f" ({what}; expected a first line with the names of the columns)"
+    for mark, name in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars"), (" ", "blanks")):
         if len(found) == 1 and [part.strip() for part in first.split(mark)] == list(columns):
             return f" (its cells are separated by {name}; expected commas)"
     if len(found) >= len(columns) and not {str(name) for name in found} & set(columns):

@@ -179,7 +179,7 @@ def test_jsonl(tiny: Prepared, tmp_path: Path) -> None:
     (line,) = read_jsonl(path)
     assert (line.competition_id, line.submission_path) == ("tiny", None)
     path.write_text('{"competition_id": "tiny", "submission_path": "a.csv"}\n{"competition": "tiny"}\n')
-    with pytest.raises(UsageError, match=r"line 2: the key 'submission_path' is missing"):
+    with pytest.raises(UsageError, match=r"line 2: the key 'competition_id' is missing"):
         read_jsonl(path)
 
 
