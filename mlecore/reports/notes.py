@@ -143,7 +143,9 @@ def _model_notes(setup: Setup) -> Iterable[str]:
     for item in setup.counted:
         calls = item.run.calls
         if calls and calls.failed > max(_FEW_FAILED, _MANY_FAILED * calls.calls):
-            rows.append((calls.failed / calls.calls, f"{item.run.name} ({calls.failed} of {calls.calls})"))
+            rows.append(
+                (calls.failed / max(calls.calls, calls.failed), f"{item.run.name} ({calls.failed} of {calls.calls})")
+            )
     if rows:
         rows.sort(reverse=True)
         names = [f"{name[:-1]}, {share:.0%})" for share, name in rows]

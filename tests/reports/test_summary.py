@@ -250,6 +250,11 @@ def test_runs_whose_model_often_failed_are_named(graded) -> None:
     assert f"The model's endpoint failed in the last calls of 1 run: {items[3].run.name}." in text
 
 
+def test_a_forged_record_may_count_more_failed_calls_than_calls(graded) -> None:
+    (setup,) = summarise([graded(calls=ModelCalls(calls=0, failed=4))]).setups
+    assert any("(4 of 0, 100%)" in note for note in setup.notes)
+
+
 def test_results_that_were_replaced_by_hand_are_named(graded) -> None:
     forced = (
         Replaced(attempt=1, at="2026-01-01T00:00:00+00:00", status="graded", score="0.25"),
