@@ -48,13 +48,15 @@ def read_reports(path: Path) -> list[Report]:
         raise UsageError(f"the grading report {path} cannot be read: {error.strerror}") from None
     except SchemaError as error:
         raise UsageError(f"the grading report {error.message}") from None
-    listed = values.get("competition_reports") if isinstance(values, dict) else None
+    listed = values.get("competition_reports") if isinstance(values, dict) else values or None
+    if isinstance(values, dict) and "competition_id" in values:  # one report alone
+        listed = [values]
     if not isinstance(listed, list):
         raise UsageError(
             f"{path} is not a grading report: it has no list competition_reports",
             fix="MLE-bench's `mlebench grade` and `mlecore grade --jsonl --output` write such files.",
         )
-    return [_report(item, f"{path}, competition_reports[{number}]") for number, item in enumerate(listed)]
+    return [report_of(item, f"{path}, competition_reports[{number}]") for number, item in enumerate(listed)]
 
 
 _BOOLEANS = (
@@ -70,7 +72,8 @@ _BOOLEANS = (
 _NUMBERS = ("score", "gold_threshold", "silver_threshold", "bronze_threshold", "median_threshold")
 
 
-def _report(item: Any, where: str) -> Report:
+def report_of(item: Any, where: str) -> Report:
+    """One of its reports. Raises UsageError that says what is wrong and ``where``."""
     if not isinstance(item, Mapping):
         raise UsageError(f"{where} is not an object")
     for key in ("competition_id", *_BOOLEANS):

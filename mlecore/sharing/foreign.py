@@ -46,7 +46,7 @@ class ForeignRun:
     label: str  # of the agent
     competition: str
     seed: int
-    folder: Path  # with submission/submission.csv, logs/ and code/, as far as they exist
+    folder: Path | None  # with submission/submission.csv, logs/ and code/, as far as they exist; None: only a report
     report: Report | None
     facts: Mapping[str, Any] = field(factory=dict)  # fields of RunRecord that the harness knows
 
@@ -108,10 +108,12 @@ def create_imported(
 def _write(record: RunRecord, run: ForeignRun, left_out: list[str]) -> None:
     files.make_folder(record.folder)
     missed: list[str] = []
-    submission = run.folder / "submission" / "submission.csv"
-    kept = _copy(run.folder, record.folder, [submission], _SUBMISSION_LIMIT, missed)
-    others = [path for part in ("logs", "code") for path in regular_files(run.folder / part)]
-    copied = _copy(run.folder, record.folder, others, _KEPT_LIMIT, missed)
+    kept = copied = 0
+    if run.folder is not None:
+        submission = run.folder / "submission" / "submission.csv"
+        kept = _copy(run.folder, record.folder, [submission], _SUBMISSION_LIMIT, missed)
+        others = [path for part in ("logs", "code") for path in regular_files(run.folder / part)]
+        copied = _copy(run.folder, record.folder, others, _KEPT_LIMIT, missed)
     if run.report is not None:
         report = evolve(run.report, run=record.uid, submission_path="submission/submission.csv" if kept else "")
         content = json.dumps(report.to_json(), indent=1, ensure_ascii=False) + "\n"

@@ -8,7 +8,8 @@ from pathlib import Path
 from mlecore.errors import UsageError
 from mlecore.registry.loading import load_extensions
 from mlecore.sharing.foreign import Imported
-from mlecore.sharing.mlebench import import_group
+from mlecore.sharing.mlebench import import_group, import_report, run_folders
+from mlecore.sharing.score_table import import_table
 
 
 def import_runs(
@@ -18,14 +19,18 @@ def import_runs(
 
     ``reports`` are MLE-bench's grading reports. Raises UsageError.
     """
-    if (source / "metadata.json").is_file():
+    if (source / "metadata.json").is_file() or run_folders(source):
         return import_group(source, runs, reports=reports, agent=agent, name=name)
+    if source.suffix.lower() == ".csv":
+        return import_table(source, runs, agent=agent, name=name)
     manager, errors = load_extensions()
     imported: Imported | None = manager.hook.import_runs(source=source, runs=runs, agent=agent, name=name)
+    if imported is None and source.suffix.lower() == ".json":
+        return import_report(source, runs, agent=agent, name=name)
     if imported is None:
         raise UsageError(
             f"{source} contains no results that can be imported" + "".join(f"\n{error.message}" for error in errors),
-            fix="Give a run group of MLE-bench (it has metadata.json). Logs of inspect need mle-ext-inspect, jobs of"
-            " harbor need mle-ext-harbor.",
+            fix="Give a run group or a grading report of MLE-bench, or a CSV of scores. Logs of inspect need"
+            " mle-ext-inspect, jobs of harbor need mle-ext-harbor.",
         )
     return imported

@@ -2,14 +2,14 @@
 
 Such a group is a folder with ``metadata.json`` (its ``runs`` has a key for each run, also the run's folder, named
 ``<competition>_<id>``), what each run left (``submission/submission.csv``, ``logs/``, ``code/``), and perhaps grading
-reports. What it does not say (time limit, hardware, network, data) stays unknown, so reports mix such runs with
-others only on request.
+reports. ``metadata.json`` is written last, so a group that was killed lacks it. What a group does not say (time limit,
+hardware, network, data) stays unknown, so reports mix such runs with others only on request.
 """
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,8 @@ from mlecore.grading.report import Report
 from mlecore.reports.grading_reports import BENCHMARK, read_reports
 from mlecore.schema import SchemaError, read_json
 from mlecore.sharing.foreign import ForeignRun, Imported, create_imported, label_of
+
+_RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*_[A-Za-z0-9-]+")
 
 
 def import_group(
@@ -39,8 +41,41 @@ def import_group(
     return create_imported(found, runs, name or label_of(folder.name), harness=BENCHMARK, created_at=created)
 
 
+def import_report(path: Path, runs: Path, *, agent: str | None = None, name: str | None = None) -> Imported:
+    """Create a group from a grading report alone, without submissions. Raises UsageError."""
+    seeds: Counter[str] = Counter()
+    found = []
+    for number, report in enumerate(read_reports(path)):
+        found.append(
+            ForeignRun(
+                name=f"{path.name}, report {number}",
+                label=label_of(agent or path.stem),
+                competition=report.competition_id,
+                seed=seeds[report.competition_id],
+                folder=None,
+                report=report,
+            )
+        )
+        seeds[report.competition_id] += 1
+    if not found:
+        raise UsageError(f"{path} is a grading report of no run", fix="Grade the runs again, then import the report.")
+    return create_imported(found, runs, name or label_of(path.stem), harness=BENCHMARK)
+
+
+def run_folders(folder: Path) -> list[str]:
+    """Names of the folders that look like runs of MLE-bench."""
+    left = ("submission/submission.csv", "run.log", "logs")
+    return sorted(
+        path.name
+        for path in (folder.iterdir() if folder.is_dir() else ())
+        if _RUN.fullmatch(path.name) and any((path / part).exists() for part in left)
+    )
+
+
 def _metadata(folder: Path) -> Mapping[str, Any]:
     path = folder / "metadata.json"
+    if not path.exists():
+        return {"runs": dict.fromkeys(run_folders(folder))}
     fix = "Give the folder of a run group: it has metadata.json, and a folder for each run."
     try:
         values = read_json(path)
@@ -57,7 +92,7 @@ def _runs(folder: Path, metadata: Mapping[str, Any], label: str, reports: Sequen
     """Each run with its report: the one whose submission lies in the run's folder, else the next of its competition."""
     named = sorted(metadata["runs"])
     for name in named:
-        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*_[A-Za-z0-9-]+", name):
+        if not _RUN.fullmatch(name):
             raise UsageError(f"{folder / 'metadata.json'}: {name!r} is not a run: expected <competition>_<id>")
     by_run = {name: report for report in reports for name in named if name in Path(report.submission_path).parts}
     taken = {id(report) for report in by_run.values()}

@@ -13,6 +13,7 @@ from mlecore_testing import drawn_groups
 from mlecore.cli import main
 from mlecore.errors import UsageError
 from mlecore.runs.store import load_group
+from mlecore.sharing.importing import import_runs
 from mlecore.sharing.mlebench import import_group
 
 PLAIN = "leaf-classification_1b2c3d4e-0001", "leaf-classification_1b2c3d4e-0002", "AI4Code_9f-1"
@@ -108,5 +109,51 @@ def test_damaged_groups(theirs: Path, tmp_path: Path, content: str, said: str) -
 
 
 def test_no_group(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"metadata\.json cannot be read"):
+    with pytest.raises(UsageError, match="names no run"):
         import_group(tmp_path, tmp_path / "runs")
+
+
+def test_a_group_that_was_killed_has_no_metadata(theirs: Path, tmp_path: Path) -> None:
+    for path in (theirs / "metadata.json", *theirs.glob("*report.json")):
+        path.unlink()
+    assert import_runs(theirs, tmp_path / "runs").without_grade == tuple(sorted(PLAIN))
+
+
+def test_a_grading_report_alone(theirs: Path, tmp_path: Path) -> None:
+    (path,) = theirs.glob("*report.json")
+    done = import_runs(path, tmp_path / "runs", agent="aide", name="g")
+    records = load_group(tmp_path / "runs" / done.group)
+    assert {record.name for record in records if record.state == "graded"} == {
+        "aide--leaf-classification--0",
+        "aide--leaf-classification--1",
+        "aide--AI4Code--0",
+    }
+    single = json.loads(path.read_text())["competition_reports"][0]
+    for name, content in (("one", single), ("list", [single])):
+        (tmp_path / f"{name}.json").write_text(json.dumps(content))
+        assert import_runs(tmp_path / f"{name}.json", tmp_path / "runs").runs == 1
+    (tmp_path / "empty.json").write_text('{"competition_reports": []}')
+    with pytest.raises(UsageError, match="of no run"):
+        import_runs(tmp_path / "empty.json", tmp_path / "runs")
+
+
+def test_a_table_of_scores(tmp_path: Path) -> None:
+    path = tmp_path / "paper.csv"
+    path.write_bytes(
+        b"\xef\xbb\xbfAgent,competition_id,Score\naide,spaceship-titanic,0.81\naide,spaceship-titanic,\nx,AI4Code,0.1\n"
+    )
+    done = import_runs(path, tmp_path / "runs")
+    found = {record.name: record.report for record in load_group(tmp_path / "runs" / done.group)}
+    medal, none = found["aide--spaceship-titanic--0"], found["aide--spaceship-titanic--1"]
+    assert medal and (medal.score, medal.medal, medal.status) == (0.81, "bronze", "graded")
+    assert none and (none.score, none.medal, none.status) == (None, None, "none")
+    for text, says in (
+        ("a,b\n1,2\n", "no columns"),
+        ("competition,score\n", "no row"),
+        ("competition,score\nspaceship-titanic,good\n", "line 2: 'good'"),
+        ("competition,score\nno-such-one,1\n", "no-such-one"),
+        ("competition,score,seed\nspaceship-titanic,1,0.5\n", "whole number"),
+    ):
+        path.write_text(text)
+        with pytest.raises(UsageError, match=says):
+            import_runs(path, tmp_path / "other")

@@ -16,6 +16,7 @@ from mlecore import files
 from mlecore.agents import Usage
 from mlecore.errors import DataError, UsageError
 from mlecore.grading.report import Report, read_report
+from mlecore.registry.discovery import find
 from mlecore.registry.provenance import PluginUse
 from mlecore.regular import regular_files
 from mlecore.schema import SchemaError, read_json
@@ -23,7 +24,7 @@ from mlecore.scratch import scratch
 from mlecore.sharing.foreign import ForeignRun, Imported, create_imported, label_of
 
 _ENDED = {"": "finished", "AgentTimeoutError": "timed_out", "CancelledError": "stopped"}  # others: crashed
-_TASK = re.compile(r"mlecore/([A-Za-z0-9][A-Za-z0-9._-]{0,99})")
+_TASK = re.compile(r"(?:(?P<set>[\w.-]+)/)?(?:mle-?bench[-_.])?(?P<id>[A-Za-z0-9][A-Za-z0-9._-]{0,99})")
 
 
 @frozen(kw_only=True)
@@ -75,11 +76,14 @@ def import_trials(folders: Sequence[Path], runs: Path, agent: str | None, name: 
 
 
 def _read(folder: Path) -> list[_Trial]:
-    """The trial, or nothing if it is of a foreign task. Raises DataError."""
+    """The trial, also of another adapter of MLE-bench, whose rewards are no grade; nothing if it is of another task.
+
+    Raises DataError.
+    """
     try:
         result = read_json(folder / RESULT, below=folder)
         named = _TASK.fullmatch(_text(result, "task_name"))
-        if named is None:
+        if named is None or (named["set"] != "mlecore" and find("competition", named["id"]) is None):
             return []
         try:
             report = read_report(folder / "verifier" / "report.json", below=folder)
@@ -89,9 +93,9 @@ def _read(folder: Path) -> list[_Trial]:
         raise DataError(f"no {RESULT}: the trial did not end") from None
     except (SchemaError, OSError) as error:
         raise DataError(f"it cannot be read as a trial: {error}") from None
-    if report is not None and report.competition_id != named[1]:
-        raise DataError(f"its report is of {report.competition_id}, and it worked on {named[1]}")
-    return [_Trial(folder=folder, result=result, competition=named[1], report=report)]
+    if report is not None and report.competition_id != named["id"]:
+        raise DataError(f"its report is of {report.competition_id}, and it worked on {named['id']}")
+    return [_Trial(folder=folder, result=result, competition=named["id"], report=report)]
 
 
 def _run(trial: _Trial, label: str, seed: int, folder: Path) -> ForeignRun:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from mlecore.schema import SchemaError, read_json
+
 RESULT = "result.json"
 
 
@@ -16,4 +18,10 @@ def find_trials(source: Path) -> list[Path]:
 
 
 def _is_trial(folder: Path) -> bool:
-    return (folder / "agent").is_dir() and (folder / "verifier").is_dir()
+    if (folder / "agent").is_dir() and (folder / "verifier").is_dir():
+        return True
+    try:
+        result = read_json(folder / RESULT, below=folder)
+    except (SchemaError, OSError):
+        return False
+    return isinstance(result, dict) and "trial_name" in result

@@ -62,10 +62,11 @@ def test_a_job_becomes_a_group(prepared: Prepared, report: Path, job: Path, tmp_
     failure = {"exception_type": "EnvironmentStartTimeoutError", "exception_message": "too slow"}
     trial(job, "c", None, "2026-01-01T12:00:00Z", exception_info=failure)
     trial(job, "other", report, "2026-01-01T12:00:00Z", task_name="terminal-bench/hello")
+    trial(job, "theirs", None, "2026-01-01T13:00:00Z", task_name=f"mlebench-{ID}")  # of another adapter
 
     imported = import_runs(job, tmp_path / "runs", name="g")
-    assert imported.runs == 3
-    first, second, third = load_group(tmp_path / "runs" / "g")
+    assert (imported.runs, imported.without_grade) == (4, ("c", "theirs"))
+    first, second, third, _ = load_group(tmp_path / "runs" / "g")
     assert (first.state, first.model, first.seconds, first.label) == ("graded", "sonnet", 60.0, "claude-code-sonnet")
     assert first.usage is not None and (first.usage.input_tokens, first.usage.output_tokens) == (70, 7)
     assert first.submission is not None and first.data_kind == "synthetic"

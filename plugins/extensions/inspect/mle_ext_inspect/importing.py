@@ -20,8 +20,10 @@ from mlecore.backends import GATEWAY_LOG, OUTSIDE_LOGS
 from mlecore.errors import DataError, UsageError
 from mlecore.grading.report import Report
 from mlecore.registry.provenance import PluginUse
+from mlecore.reports.grading_reports import report_of
 from mlecore.runs.measured import measure
 from mlecore.runs.record import Limits
+from mlecore.schema import SchemaError, parse_json
 from mlecore.scratch import scratch
 from mlecore.sharing.foreign import ForeignRun, Imported, create_imported, label_of
 from mlecore.units import counted
@@ -59,6 +61,8 @@ def import_logs(logs: Sequence[Path], runs: Path, agent: str | None, name: str) 
                 left_out.append(f"{sample.name}: {error}")
                 continue
             numbers[label, sample.competition] += 1
+        if not found:
+            raise UsageError("\n".join(("no sample can be imported", *left_out)))
         imported = create_imported(
             found,
             runs,
@@ -142,10 +146,16 @@ def _end(log: EvalLog, sample: EvalSample) -> dict[str, Any]:
 
 def _report(item: LoggedSample) -> Report | None:
     """As the scorer wrote it. Raises DataError if it is none of this competition."""
-    score = next((score for score in (item.sample.scores or {}).values() if "report" in (score.metadata or {})), None)
-    if score is None or score.metadata is None:
+    scores = (item.sample.scores or {}).values()
+    if (score := next((score for score in scores if "report" in (score.metadata or {})), None)) and score.metadata:
+        report = Report.from_json(score.metadata["report"])
+    elif item.setting.outputs or not (score := next(iter(scores), None)):
         return None
-    report = Report.from_json(score.metadata["report"])
+    else:  # of inspect_evals, which keeps MLE-bench's report as the explanation
+        try:
+            report = report_of(parse_json((score.explanation or "").encode()), item.name)
+        except (SchemaError, UsageError):
+            return None
     if report.competition_id != item.competition:
         raise DataError(f"{item.name} has a report of {report.competition_id}, and worked on {item.competition}")
     return report
@@ -156,7 +166,7 @@ def _outputs(item: LoggedSample) -> Path | None:
     uuid = item.sample.uuid or ""
     if not _UUID.fullmatch(uuid):
         return None
-    places = (item.path.parent / "mlecore", Path(item.setting.outputs))
+    places = [item.path.parent / "mlecore", *map(Path, filter(None, [item.setting.outputs]))]
     return next((path for place in places if (path := place / f"{uuid}.tar").is_file()), None)
 
 

@@ -38,7 +38,8 @@ class LoggedSample:
 def read_samples(logs: Sequence[Path], left_out: list[str]) -> list[LoggedSample]:
     """In the order in which the logs were created. Logs that cannot be read are named in ``left_out``.
 
-    A retried task has a log for each attempt, and each holds the samples that had succeeded before. They count once.
+    Samples of inspect_evals' mle_bench are among them. A retried task has a log for each attempt, and each holds the
+    samples that had succeeded before. They count once.
     """
     found: dict[tuple[str, int | str, int], LoggedSample] = {}
     for item in sorted(_readable(logs, left_out), key=lambda item: item.log.eval.created):
@@ -61,10 +62,12 @@ def _read(path: Path) -> Iterator[LoggedSample]:
     log = read_eval_log(str(path), header_only=True)
     for sample in read_eval_log_samples(str(path), all_samples_required=False, exclude_fields=_LONG):
         facts = sample.metadata
-        if "setting" not in facts or "competition" not in facts:
+        if log.eval.task.rpartition("/")[2] == "mle_bench":  # of inspect_evals, which keeps no more than a report
+            competition, seed, setting = sample.id, sample.epoch - 1, Setting()
+        elif "setting" in facts and "competition" in facts:
+            competition, seed, setting = facts["competition"], facts.get("seed"), Setting.from_json(facts["setting"])
+        else:
             continue  # another task's
-        competition, seed = facts["competition"], facts.get("seed")
         if not isinstance(competition, str) or not _ID.fullmatch(competition) or not isinstance(seed, int):
             raise DataError(f"the sample {sample.id} names no competition and seed")
-        setting = Setting.from_json(facts["setting"])
         yield LoggedSample(log=log, path=path, sample=sample, competition=competition, setting=setting, seed=seed)

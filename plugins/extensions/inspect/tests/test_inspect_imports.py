@@ -138,3 +138,21 @@ def test_damaged_logs_and_other_tasks_leave_the_rest_importable(log: Any, tmp_pa
     assert "forged.eval" in foreign and "worked on leaf-classification" in foreign
     with pytest.raises(UsageError, match=r"cut\.eval"):
         import_runs(tmp_path / "logs" / "cut.eval", tmp_path, name="h")
+
+
+def test_a_log_of_inspect_evals_has_its_reports_and_nothing_else(log: Any, tmp_path: Path) -> None:
+    from inspect_ai.log import write_eval_log
+
+    copy = log.model_copy(deep=True)
+    copy.eval.task, copy.samples = "inspect_evals/mle_bench", copy.samples[:1]
+    (sample,) = copy.samples
+    (score,) = sample.scores.values()
+    score.explanation, score.metadata = json.dumps(score.metadata["report"]), {}
+    sample.id = json.loads(score.explanation)["competition_id"]
+    sample.metadata, sample.uuid, copy.eval.dataset.sample_ids = {}, "gone", [sample.id]
+    path = tmp_path / "log.json"
+    write_eval_log(copy, str(path))
+    imported = import_runs(path, tmp_path, name="g", agent="theirs")
+    assert (imported.runs, imported.without_grade) == (1, ())
+    (run,) = load_group(tmp_path / "g")
+    assert run.report and run.report.valid_submission and run.imported_from == "inspect"

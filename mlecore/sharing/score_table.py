@@ -1,0 +1,89 @@
+"""A CSV of scores, as papers and spreadsheets give them: each row becomes an imported run, whose score is a claim."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from mlecore.competitions import competition
+from mlecore.errors import DataError, UsageError
+from mlecore.grading.medals import thresholds_for
+from mlecore.grading.report import Report, award
+from mlecore.regular import read_regular
+from mlecore.runs.journal import now
+from mlecore.sharing.foreign import ForeignRun, Imported, create_imported, label_of
+
+_LIMIT = 64 * 2**20  # bytes
+_FIX = "Give it the columns competition and score; also agent and seed if there are several."
+_NAMES = {"competition_id": "competition", "id": "competition"}
+
+
+def import_table(path: Path, runs: Path, *, agent: str | None = None, name: str | None = None) -> Imported:
+    """Create a group of a table with the columns competition, score, and perhaps agent and seed.
+
+    Medals are those of the human leaderboards of installed competitions. Raises UsageError that names the row.
+    """
+    found, seeds = [], Counter[tuple[str, str]]()
+    try:
+        lines = read_regular(path, _LIMIT).decode("utf-8-sig").splitlines()
+        rows = csv.DictReader(lines, strict=True)
+        rows.fieldnames = [_NAMES.get(text.strip().lower(), text.strip().lower()) for text in rows.fieldnames or ()]
+        if not {"competition", "score"} <= {*rows.fieldnames}:
+            raise UsageError(f"{path} has no columns competition and score", fix=_FIX)
+        for row in rows:
+            place = f"{path}, line {rows.line_num}"
+            label = label_of(agent or row.get("agent") or path.stem)
+            id = (row["competition"] or "").strip()
+            seed = _number(row.get("seed"), place, default=seeds[label, id])
+            if not (math.isfinite(seed) and seed == int(seed)):
+                raise UsageError(f"{place}: the seed {seed:g} is not a whole number")
+            seeds[label, id] += 1
+            found.append(
+                ForeignRun(
+                    name=place,
+                    label=label,
+                    competition=id,
+                    seed=int(seed),
+                    folder=None,
+                    report=_report(id, _number(row["score"], place), place),
+                )
+            )
+    except (DataError, OSError, UnicodeDecodeError, csv.Error) as error:
+        raise UsageError(f"{path} cannot be read as a table of scores: {error}", fix=_FIX) from None
+    if not found:
+        raise UsageError(f"{path} has no row with a score", fix=_FIX)
+    return create_imported(found, runs, name or label_of(path.stem), harness="table of scores")
+
+
+def _number(text: str | None, place: str, default: float = math.nan) -> float:
+    if not (text or "").strip():
+        return default
+    try:
+        return float(text or "")
+    except ValueError:
+        raise UsageError(f"{place}: {(text or '')[:40]!r} is not a number", fix=_FIX) from None
+
+
+def _report(id: str, score: float, place: str) -> Report:
+    try:
+        facts = competition(id).facts
+    except UsageError as error:
+        raise UsageError(f"{place}: {error.message}", fix=error.fix) from None
+    thresholds, valid = thresholds_for(facts), not math.isnan(score)
+    values: dict[str, Any] = award(facts, score, thresholds)
+    values |= {
+        f"{level}_threshold": getattr(thresholds, level, None) for level in ("gold", "silver", "bronze", "median")
+    }
+    return Report(
+        **values | ({} if valid else {"score_text": None}),
+        competition_id=id,
+        submission_exists=valid,
+        valid_submission=valid,
+        is_lower_better=facts.lower_is_better,
+        created_at=now(),
+        submission_path="",
+        status="graded" if valid else "none",
+    )
