@@ -13,12 +13,12 @@ import tomli_w
 from mle_ext_leaderboard import results as results_file
 from mle_ext_leaderboard.board import Board
 from mle_ext_leaderboard.disclosures import HARDWARE
-from mle_ext_leaderboard.entry import FILE, is_https
+from mle_ext_leaderboard.entry import FILE, SIGNED, is_https
 from mle_ext_leaderboard.results import Results, read_results, results_of
 from mle_ext_leaderboard.statements import sign
 from mlecore import files
 from mlecore.errors import UsageError
-from mlecore.sharing.bundle import OpenBundle, head_digest, open_bundle
+from mlecore.sharing.bundle import FILES, HEAD, LIST_LIMIT, SIGNATURE, OpenBundle, head_digest, open_bundle
 
 QUESTIONS = {
     "hidden_scores": "were scores on the hidden test set used, in development or to choose runs?",
@@ -60,6 +60,8 @@ def add_result(
         results = results_of(opened.group, sha256)
     signed = sign(board, key, name, corrects=corrects, reason=reason, export=sha256) if key else {}
     folder.mkdir(parents=True, exist_ok=True)
+    if address:
+        _copy_signatures(export, folder / SIGNED)
     place = {"address": address} if address else {"file": _copy(export, folder)}
     about = {"corrects": corrects, "reason": reason} if corrects else {}
     text = "".join(_entry(results, about, {**place, "sha256": sha256}))
@@ -84,6 +86,14 @@ def add_retraction(board: Board, name: str, retracts: str, reason: str, key: Pat
     for file, content in signed.items():
         (folder / file).write_bytes(content)
     return folder
+
+
+def _copy_signatures(export: Path, to: Path) -> None:
+    """The signatures, and the lists that were signed."""
+    with OpenBundle(export) as source:
+        for name in (HEAD, FILES, *filter(SIGNATURE.fullmatch, source.names())):
+            files.make_folder((to / name).parent)
+            (to / name).write_bytes(source.whole(name, LIST_LIMIT))
 
 
 def _copy(export: Path, folder: Path) -> str:

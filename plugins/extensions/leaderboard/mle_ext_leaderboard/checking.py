@@ -15,7 +15,7 @@ from mle_ext_leaderboard import statements
 from mle_ext_leaderboard.board import SIGNERS, Board
 from mle_ext_leaderboard.disclosures import Line, compare
 from mle_ext_leaderboard.duplicates import Known, duplicates
-from mle_ext_leaderboard.entry import Entry
+from mle_ext_leaderboard.entry import SIGNED, Entry
 from mle_ext_leaderboard.results import Results, read_results, results_of
 from mle_ext_leaderboard.rules import Level, Remark, apply_rules
 from mle_ext_leaderboard.statements import require_statement
@@ -23,7 +23,7 @@ from mlecore.data.layout import DataDirs
 from mlecore.errors import MlecoreError, UsageError
 from mlecore.runs.verifying import Exported
 from mlecore.schema import SchemaError
-from mlecore.sharing.bundle import OpenBundle, Opened, WrongBundle, open_bundle
+from mlecore.sharing.bundle import FILES, HEAD, SIGNATURE, OpenBundle, Opened, WrongBundle, open_bundle
 from mlecore.sharing.signed import Signed, read_signatures
 from mlecore.units import counted, first
 
@@ -157,8 +157,12 @@ def _about(board: Board, name: str, entry: Entry) -> Iterator[Remark]:
 def _files(folder: Path, entry: Entry) -> Iterator[Remark]:
     """Nothing is in its folder that is not of an entry."""
     known = {entry_file.FILE, *([statements.FILE, statements.SIGNATURE] if entry.about else [])}
-    known |= {results_file.FILE, entry.export.file} if entry.export else set()
+    known |= {results_file.FILE, entry.export.signed} if entry.export else set()
     extra = sorted({path.name for path in folder.iterdir()} - known)
+    if entry.export and entry.export.address and (folder / SIGNED).is_dir():
+        with OpenBundle(folder / SIGNED) as source:
+            names = {name for name in source.names() if not SIGNATURE.fullmatch(name)} - {HEAD, FILES}
+        extra += sorted(f"{SIGNED}/{name}" for name in names)
     for words in first([f"{name!a} is in its folder, but no file of an entry" for name in extra]):
         yield Remark(level="error", check="schema", words=words)
 

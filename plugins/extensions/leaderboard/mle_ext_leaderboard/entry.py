@@ -15,6 +15,7 @@ from attrs import field, fields, frozen
 from mlecore.schema import SchemaError, read_toml, structure
 
 FILE = "entry.toml"
+SIGNED = "signed"
 _LONGEST = 500  # characters of a text
 _MOST = 50  # items of a list
 _FILE_LIMIT = 64 * 1024  # bytes of an entry.toml
@@ -45,6 +46,11 @@ class Export:
     file: str = ""  # its name in the entry's folder: a .zip or a folder
     address: str = ""  # https address, if it is kept elsewhere
     sha256: str  # of its bundle.json, which has the hashes of all files
+
+    @property
+    def signed(self) -> str:
+        """In the entry's folder: the export, or what of one that is kept elsewhere is needed to see who signed it."""
+        return self.file or SIGNED
 
 
 @frozen(kw_only=True)

@@ -69,8 +69,8 @@ def _dumps(board: Board, name: str, corrects: str, retracts: str, reason: str, e
 def signers(board: Board, name: str) -> frozenset[str]:
     """Keys that signed an entry's export as the one that ran it. Raises DataError, UsageError if it cannot be read."""
     entry = board.entry(name)
-    if entry.export is None or not entry.export.file:
-        raise DataError(f"who signed {name} is not known here: its export is kept elsewhere")
-    with OpenBundle(board.export(name, entry.export.file)) as export:
+    if entry.export is None:
+        raise DataError(f"{name} has no export")
+    with OpenBundle(board.export(name, entry.export.signed)) as export:
         require_head(export, entry.export.sha256)
         return frozenset(each.signer.key for each in read_signatures(export, None, board.allowed).by("ran"))

@@ -146,13 +146,13 @@ def standings(board: Board) -> list[Standing]:
 
 
 def _check(board: Board, name: str, known: Known) -> Check:
-    """With the signatures of its export, where that is in the leaderboard."""
+    """With the signatures of its export."""
     check = check_rules(board, name, known)
     entry = check.entry
-    if entry is None or entry.export is None or check.results is None or not entry.export.file:
+    if entry is None or entry.export is None or check.results is None:
         return check
     try:
-        with OpenBundle(board.export(check.name, entry.export.file)) as export:
+        with OpenBundle(board.export(check.name, entry.export.signed)) as export:
             require_head(export, entry.export.sha256)
             signed, wrong = signatures(board, export, None)
     except MlecoreError as error:

@@ -165,6 +165,21 @@ def test_another_export_of_the_lab_is_no_correction(shared_board: Path, make_exp
     assert code == 1 and "statement.json" in said and ranked(board) == {"alpha"}, said
 
 
+def test_an_export_that_is_kept_elsewhere(board: Path, make_export, add, key: Path) -> None:
+    """Who signed it is known all the same: it can be withdrawn, and has no rank without a signature."""
+    add("alpha", make_export("a"), "--address", "https://lab.example.org/a.zip")
+    path = add("beta", make_export("b", agent="other", sign=False), "--address", "https://lab.example.org/b.zip")
+    assert ranked(board) == {"alpha"}
+    shutil.copytree(path.parent.parent / "alpha" / "signed", path.parent / "signed", dirs_exist_ok=True)
+    assert ranked(board) == {"alpha"}  # alpha's are not beta's
+    words = ("--retracts", "alpha", "--reason", "x", "--sign", key, "--board", board)
+    assert call("add", "away", *words).exit_code == 0 and check(board, "away")[0] == 0
+    assert ranked(board) == set()
+    (board / "entries" / "alpha" / "signed" / "notes.txt").touch()
+    code, said = check(board, "alpha")
+    assert code == 1 and "signed/notes.txt" in said, said
+
+
 # which entry was first
 
 
