@@ -22,7 +22,7 @@ from mlecore import files
 from mlecore.errors import DataError, UsageError
 from mlecore.regular import is_regular, regular_files
 from mlecore.runs.cancelled import CANCELLED
-from mlecore.runs.digests import with_own_digest
+from mlecore.runs.digests import has_its_grade, is_own, with_digest, with_own_digest
 from mlecore.runs.findings import findings_file, read_findings
 from mlecore.runs.folders import FINDINGS, GROUP, PLAN, RECORD
 from mlecore.runs.journal import now
@@ -32,11 +32,12 @@ from mlecore.runs.secrets import Fingerprint, Search, fingerprint, search
 from mlecore.runs.snapshots import HISTORY
 from mlecore.runs.store import load_group, open_group
 from mlecore.runs.verifying import is_own_plan, not_started
-from mlecore.schema import LIMIT
+from mlecore.schema import LIMIT, SchemaError, parse_json
 from mlecore.sharing.bundle import FILES, FORMAT, HEAD, Bundle, Entry
-from mlecore.sharing.public import public_findings, public_plan, public_record
+from mlecore.sharing.public import Public
 
 _ALWAYS = (RECORD, "grade.json", "grade_error.json", HISTORY, "submission/submission.csv")
+_JSON = ("grade.json", "grade_error.json", HISTORY)
 _LOGS = ("logs", "code", "code_snapshots")
 _CHUNK = 1 << 20
 
@@ -68,7 +69,8 @@ def export_group(
         def add(path: str, chunks: Iterable[bytes]) -> None:
             entries.append(sink.add(path, _without_keys(path, chunks, look)))
 
-        plan = _plan_text(public_plan(group.plan))
+        public = Public(group)
+        plan = _plan_text(public.plan(group.plan))
         head = {"format": 1, "uid": group.info.uid, "name": group.info.name, "created_at": group.info.created_at}
         head |= {"data": [], "plan": hashlib.sha256(plan).hexdigest() if is_own_plan(group) else ""}
         add(GROUP, [_json(head)])
@@ -77,12 +79,13 @@ def export_group(
             add(CANCELLED, _read(group.folder / CANCELLED))
         for record in records:
             look = Search((*keys, *_secrets_of(record, logs)))
-            found = {name: findings_file(public_findings(each)) for name, each in read_findings(record)[0].items()}
+            found = {name: findings_file(public.findings(each)) for name, each in read_findings(record)[0].items()}
+            shown = {name: _public_json(name, path, public) for name, path in _files_of(record, False) if name in _JSON}
             for name, path in _files_of(record, logs):
                 if name == RECORD:
-                    add(f"{record.name}/{name}", [_shared(record, found).dumps()])
+                    add(f"{record.name}/{name}", [_shared(record, public, found, shown.get("grade.json")).dumps()])
                 else:
-                    add(f"{record.name}/{name}", _read(path))
+                    add(f"{record.name}/{name}", [shown[name]] if name in shown else _read(path))
             for detector, content in found.items():
                 add(f"{record.name}/{FINDINGS}/{detector}.json", [content])
         bundle = Bundle(
@@ -108,15 +111,35 @@ def export_group(
     return bundle
 
 
-def _shared(record: RunRecord, findings: Mapping[str, bytes]) -> RunRecord:
-    """The record as others get it. It still names findings that are missing here, or were changed."""
-    shared, digests = public_record(record), record.digests
+def _shared(record: RunRecord, public: Public, findings: Mapping[str, bytes], grade: bytes | None) -> RunRecord:
+    """The record as others get it. It still names findings and a grade that are missing here, or were changed."""
+    shared, digests = public.record(record), record.digests
     if digests is None or record.altered:
         return shared
     if digests.findings is not None:
-        ours = {name: hashlib.sha256(content).hexdigest() for name, content in findings.items()}
-        digests = evolve(digests, findings={**digests.findings, **ours})
+        digests = evolve(digests, findings={**digests.findings, **{name: _sha256(it) for name, it in findings.items()}})
+    if grade is not None and has_its_grade(record):
+        digests = evolve(digests, grade=_sha256(grade))
     return with_own_digest(evolve(shared, digests=digests))
+
+
+def _public_json(name: str, path: Path, public: Public) -> bytes:
+    """A JSON file of a run, without paths of this machine; its own bytes if it has none."""
+    content = path.read_bytes()
+    try:
+        values = parse_json(content)
+    except SchemaError:
+        return content
+    shown = public.values_of(values) if name == "grade_error.json" else public.text_of(values)
+    if shown == values:
+        return content
+    if name == HISTORY and is_own(content, str(shown.pop("digest", ""))):
+        return with_digest(shown)
+    return _json(shown)
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def _json(values: Mapping[str, Any]) -> bytes:

@@ -8,6 +8,7 @@ from mlecore.errors import DataError, UsageError
 from mlecore.runs.record import RunRecord
 from mlecore.runs.store import load_group, open_group
 from mlecore.runs.verifying import verify_group
+from mlecore.sharing.public import Public
 from mlecore.sharing.statement import Comparison
 
 
@@ -28,8 +29,9 @@ def compare(theirs: Path, own: Path) -> Comparison:
 
 def _graded(group: Path) -> dict[tuple[object, ...], bool]:
     """Run -> whether it earned a medal."""
+    public = Public(open_group(group))  # the other party has its files elsewhere
     return {
-        _key(record): report.any_medal
+        _key(public.record(record)): report.any_medal
         for record in load_group(group)
         if record.state == "graded" and (report := record.report)
     }

@@ -21,6 +21,7 @@ from mlecore.runs.journal import now
 from mlecore.runs.store import load_group, open_group
 from mlecore.schema import NOT_IN_FILE, SchemaError, parse_json, plain, structure_newer
 from mlecore.sharing.bundle import FILES, HEAD, LIST_LIMIT, OpenBundle
+from mlecore.sharing.public import model_name
 from mlecore.units import counted
 
 STATEMENT = "https://in-toto.io/Statement/v1"
@@ -150,7 +151,7 @@ def claim_of(folder: Path) -> Claim:
         agents=tuple(
             sorted({f"{run.agent.name} {run.agent.version}, source {run.agent.source or '-'}" for run in records})
         ),
-        models=tuple(sorted({run.model for run in records if run.model})),
+        models=tuple(sorted({model_name(run.model) for run in records if run.model})),
         competitions=tuple(sorted({run.competition for run in records})),
         editions=tuple(sorted({run.edition for run in records})),
         data=tuple(sorted({run.data_kind for run in records if run.data_kind})),
