@@ -160,8 +160,15 @@ def test_how_long_a_job_ran_is_known_from_outside(any_lab: Any) -> None:
         "import ctypes\nlibc = ctypes.CDLL(None)\nlibc.shmat.restype = ctypes.c_void_p\n"
         "at = libc.shmat(libc.shmget(0, ctypes.c_size_t(300_000_000), 0o1600), None, 0)\n"
         "ctypes.memset(at, 1, 300_000_000)\nlibc.shmdt(ctypes.c_void_p(at))",
+        "import ctypes\nlibc = ctypes.CDLL(None)\nfor _ in range(150): libc.semget(0, 32_000, 0o1600)",
+        "import ctypes\nlibc = ctypes.CDLL(None)\ntext = ctypes.create_string_buffer(bytes([1]) + bytes(8191))\n"
+        "for _ in range(40_000): libc.msgsnd(libc.msgget(0, 0o1600), text, ctypes.c_size_t(8184), 0o4000)",
+        "import ctypes\nlibc = ctypes.CDLL(None)\nlibc.mmap.restype = ctypes.c_void_p\nlong = ctypes.c_size_t\n"
+        "size = 150 << 30\nat = libc.mmap(None, long(size), 1, 0x4022, -1, long(0))\n"
+        "libc.madvise(ctypes.c_void_p(at), long(size), 15)\n"
+        "for place in range(0, size, 1 << 21): ctypes.string_at(at + place, 1)",
     ],
-    ids=["memfd", "sysv"],
+    ids=["memfd", "sysv", "semaphores", "messages", "tables"],
 )
 def test_memory_that_no_process_has_mapped_counts(lab: Any, hide: str) -> None:
     script = f"import time\n{hide}\nprint('hidden', flush=True)\ntime.sleep(20)"

@@ -13,8 +13,11 @@ from .namespaces import Entrance
 _LONGEST = 100.0  # seconds from one count to the next, however slow the disk is
 _FULL = 1 << 20  # bytes: with fewer left, a disk counts as full
 _COUNT = 'shm=$1; shift; du -skx -- "$@"; echo files; du -sx --inodes -- "$@"; echo memory; cat "$shm"'
+_COUNT += '; for kind in sem msg; do echo $kind; cat "${shm%shm}$kind"; done'
 _OPEN = 'shm=$1; shift; find "$@" -xdev -type d ! -perm -500 -exec chmod u+rx {} \\;; set -- "$shm" "$@"; '
 _RSS = 14  # column of /proc/sysvipc/shm
+_HELD = 3  # of sem and msg: semaphores, bytes
+_SEMAPHORE = 64  # bytes
 
 
 class Count:
@@ -41,7 +44,7 @@ class Count:
         self._began = 0.0
         self.bytes = 0  # on disk
         self.files = 0  # and folders
-        self.memory = 0  # bytes in SysV segments
+        self.memory = 0  # bytes in SysV segments, semaphores and messages
 
     @property
     def child(self) -> int:
@@ -66,8 +69,11 @@ class Count:
         self._next = now + max(self._every, min(pause, _LONGEST))
         self._soonest = now + max(0.5, now - self._began)
         kilobytes, _, rest = text.partition("files\n")
-        files, _, memory = rest.partition("memory\n")
-        self.bytes, self.files, self.memory = 1024 * _sum(kilobytes, 0), _sum(files, 0), segments(memory)
+        files, _, rest = rest.partition("memory\n")
+        memory, _, rest = rest.partition("sem\n")
+        semaphores, _, messages = rest.partition("msg\n")
+        self.bytes, self.files = 1024 * _sum(kilobytes, 0), _sum(files, 0)
+        self.memory = segments(memory) + _SEMAPHORE * _sum(semaphores, _HELD) + _sum(messages, _HELD)
         return True
 
     def _may_be_over(self) -> bool:

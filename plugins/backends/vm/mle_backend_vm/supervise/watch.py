@@ -12,6 +12,7 @@ from .processes import below
 
 _OPEN_FILES_EVERY = 1.0  # seconds
 _INODE = 1024  # bytes of a file in memory besides its content, as the kernel reckons
+_PRIVATE = (b"RssAnon", b"VmSwap", b"VmPTE")  # the last: tables for pages, even of a hole that was only read
 _MAPS = 1 << 22  # bytes of a process's list of mappings that are looked through
 
 
@@ -168,7 +169,7 @@ class Memory:
         private = shared = 0
         for name in names:
             status = self._processes.read(f"{name}/status")
-            private += _kilobytes(status, b"RssAnon")
+            private += _kilobytes(status, *_PRIVATE)
             shared += _kilobytes(status, b"RssShmem")
         files = self._processes.shared_memory() + unmapped
         if private * 1024 + max(shared * 1024, files) <= self._limit:
@@ -178,10 +179,12 @@ class Memory:
             return ""
         private = shared = 0
         for name in names:
-            rollup = self._processes.read(f"{name}/smaps_rollup")
-            if not rollup:  # it has ended, or hides
-                rollup = self._processes.read(f"{name}/status")
-            private += _kilobytes(rollup, b"Pss_Anon", b"RssAnon")
-            shared += _kilobytes(rollup, b"Pss_Shmem", b"RssShmem")
+            status, rollup = self._processes.read(f"{name}/status"), self._processes.read(f"{name}/smaps_rollup")
+            if rollup:
+                private += _kilobytes(rollup, b"Pss_Anon", b"SwapPss") + _kilobytes(status, b"VmPTE")
+                shared += _kilobytes(rollup, b"Pss_Shmem")
+            else:  # it has ended, or hides
+                private += _kilobytes(status, *_PRIVATE)
+                shared += _kilobytes(status, b"RssShmem")
         self._exact_at = time.monotonic() + 5 * (time.monotonic() - began)
         return "memory" if private * 1024 + max(shared * 1024, files) > self._limit else ""
