@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import tempfile
@@ -35,7 +36,7 @@ MOST_FILES = 200_000
 MOST_BYTES = 20 * 2**30  # of all files, unpacked
 FORMAT = 1
 SIGNATURE = re.compile(rf"{SIGNATURES}/[\w-]+\.json(\.sig)?")
-_LINE = re.compile(r"([0-9a-f]{64}) ([0-9]{1,15}) (.+)")  # of the list: SHA-256, bytes, path as JSON
+_LINE = re.compile(r'([0-9a-f]{64}) ([0-9]{1,15}) (".*")')  # of the list: SHA-256, bytes, path as JSON
 LIST_LIMIT = 64 * 2**20  # bytes of a list of files
 _CHUNK = 1 << 20
 
@@ -245,7 +246,8 @@ def read_bundle(source: OpenBundle) -> Bundle:
 def _entry(line: str) -> Entry:
     if not (fields := _LINE.fullmatch(line)):
         raise ValueError(f"a line is not SHA-256, size and path: {brief(line)}")
-    entry = Entry(parse_json(fields[3].encode()), int(fields[2]), fields[1])
+    entry = Entry(json.loads(fields[3]), int(fields[2]), fields[1])
+    entry.path.encode()  # raises UnicodeEncodeError, a ValueError, for half of a surrogate pair
     path = PurePosixPath(entry.path)
     inside = path.parts and path.parts[0] != "/" and ".." not in path.parts
     if not inside or str(path) != entry.path or "\\" in entry.path or "\0" in entry.path:

@@ -87,13 +87,13 @@ def _regrade(group: Path, data: tuple[Path, ...]) -> tuple[int, int]:
     """How many were graded as before, and the exit code."""
     from mlecore.data.layout import DataDirs
     from mlecore.sharing.regrade import regrade
+    from mlecore.units import first
 
     results = list(regrade(group, DataDirs.of(data)))
-    for result in results:
-        for line in result.different:
-            echo(f"{result.run}: {line}")
-        if result.undecided:
-            echo(f"{result.run}: could not be graded again: {result.undecided}", err=True)
+    for line in first([f"{result.run}: {line}" for result in results for line in result.different]):
+        echo(line)
+    for line in first([f"{result.run}: {result.undecided}" for result in results if result.undecided]):
+        echo(f"could not be graded again: {line}", err=True)
     undecided = sum(bool(result.undecided) for result in results)
     different = sum(bool(result.different) for result in results)
     same = len(results) - undecided - different
