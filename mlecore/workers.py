@@ -27,6 +27,7 @@ from typing import IO, Any, NoReturn
 from mlecore import processes
 from mlecore.child_environment import child_environment
 from mlecore.errors import MlecoreError
+from mlecore.printable import print_everything
 
 _ANSWERED = 91  # exit status of a fork that wrote its reply: a plugin may end it with 0
 
@@ -201,6 +202,7 @@ def serve(work: Callable[[Any, Say], Any], before_fork: Callable[[Any], None] | 
     gc.set_threshold(50_000)  # as the command line: the members of an archive, too, are many small values that stay
     output = os.dup(1)
     os.dup2(2, 1)
+    print_everything()
     if before_fork is None or sys.platform == "win32":
         processes.end_with_caller()
     for line in _lines():

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import importlib
 import os
 import sys
 from contextlib import suppress
-from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -74,14 +74,21 @@ class _Commands(click.Group):
             formatter.write_dl(list({**_COMMANDS, **provided, **_COMMANDS}.items()))
 
     def main(self, *arguments: Any, **extra: Any) -> Any:
-        """Without secrets in tracebacks, and with UTF-8 also in files and pipes, where Windows has a code page that
-        lacks many characters."""
+        """Without secrets in tracebacks, and on streams that can print everything."""
+        from mlecore.errors import MlecoreError
+        from mlecore.printable import print_everything
+
         sys.excepthook = _show_traceback
-        if sys.platform == "win32":
-            for stream in (sys.stdout, sys.stderr):
-                if isinstance(stream, TextIOWrapper):
-                    stream.reconfigure(encoding="utf-8")
-        return super().main(*arguments, **extra)
+        print_everything()
+        try:
+            return super().main(*arguments, **extra)
+        except OSError as error:
+            if error.filename is not None or error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
+                raise
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # where Python writes what is left when it ends
+            with suppress(OSError):
+                click.echo(f"Error: nothing more can be written: {error.strerror}", err=True)
+            sys.exit(MlecoreError.exit_code)
 
     def make_context(self, *arguments: Any, **extra: Any) -> click.Context:
         """Without colours where NO_COLOR asks for that (no-color.org): click itself looks at the terminal only.
