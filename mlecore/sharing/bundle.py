@@ -262,8 +262,11 @@ def problems(source: OpenBundle, bundle: Bundle) -> list[str]:
     names = set(source.names())
     pairs = {name for name in names if SIGNATURE.fullmatch(name) and name.removesuffix(".sig") in names}
     extra = sorted(names - listed - pairs - {HEAD, FILES})
-    unread, longer, shorter, other = list[str](), list[str](), list[str](), list[str]()
+    missing, unread, longer, shorter, other = [list[str]() for _ in range(5)]
     for entry in bundle.files:
+        if entry.path not in names:
+            missing.append(f"{entry.path}: is missing")
+            continue
         digest, size = hashlib.sha256(), 0
         try:
             for chunk in source.read(entry.path, entry.size):
@@ -277,7 +280,7 @@ def problems(source: OpenBundle, bundle: Bundle) -> list[str]:
             kind.append(f"{entry.path}: has {'more' if size > entry.size else 'fewer'} than its {entry.size} bytes")
         elif digest.hexdigest() != entry.sha256:
             other.append(f"{entry.path}: has other content than was exported")
-    kinds = ([f"{path}: is not in the list" for path in extra], unread, longer, shorter, other)
+    kinds = ([f"{path}: is not in the list" for path in extra], missing, unread, longer, shorter, other)
     return [line for kind in kinds for line in first(kind)]
 
 
