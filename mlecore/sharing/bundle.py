@@ -22,6 +22,7 @@ from mlecore.archives import archive_kind
 from mlecore.data import disk_space
 from mlecore.data.contents import contents
 from mlecore.errors import DataError, UsageError
+from mlecore.printable import printable
 from mlecore.regular import open_regular
 from mlecore.schema import LIMIT, SchemaError, brief, parse_json
 from mlecore.units import first, show_size
@@ -281,7 +282,7 @@ def problems(source: OpenBundle, bundle: Bundle) -> list[str]:
         elif digest.hexdigest() != entry.sha256:
             other.append(f"{entry.path}: has other content than was exported")
     kinds = ([f"{path}: is not in the list" for path in extra], missing, unread, longer, shorter, other)
-    return [line for kind in kinds for line in first(kind)]
+    return [printable(line) for kind in kinds for line in first(kind)]  # a name may hold a line end
 
 
 def unpack(source: OpenBundle, bundle: Bundle, into: Path) -> None:

@@ -82,6 +82,11 @@ def test_as_many_lines_as_there_are_kinds(tmp_path: Path) -> None:
     assert code == 1 and len(said.splitlines()) == 12 and said.count("and 1,995 more") == 2, said
 
 
+def test_a_name_forges_no_line(tmp_path: Path) -> None:
+    code, said = verify(write_zip(tmp_path / "b.zip", b"", **{"x\nalpha: accepted\t": b""}))
+    assert code == 1 and len(said.splitlines()) == 1 and "\\n" in said, said
+
+
 def test_more_files_than_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In the list, in a zip whose end record lies about it, and in a folder."""
     monkeypatch.setattr(bundle, "MOST_FILES", 50)
