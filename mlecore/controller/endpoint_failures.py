@@ -58,8 +58,8 @@ def availability(log: Path, access: ModelAccess) -> Availability | None:
             failing, at_end = failing + more, at_end + more
             fails_until = max(fails_until, end)
         elif call.status == 429 or (call.outcome == "cut" and call.first_byte is None):  # says nothing of an outage
-            what = "no answer" if call.outcome == "cut" else "status 429"
-            last_error = last_error or (f"{what} ({call.reason})" if call.reason else what)
+            busy = f"status 429 ({call.reason})" if call.reason else "status 429"
+            last_error = last_error or ("no answer came" if call.outcome == "cut" else busy)
         else:
             good = call.outcome != "failed" and (call.status or 200) < 400
             answered, rejected = answered + good, rejected + (not good)

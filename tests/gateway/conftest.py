@@ -33,9 +33,9 @@ class Front:
         self.model = model
         self.url = f"http://127.0.0.1:{port}"
 
-    def ask(self, path="/v1/chat/completions", body=CHAT, method=None, token=TOKEN, **headers):
+    def ask(self, path="/v1/chat/completions", body=CHAT, method=None, token=TOKEN, seconds=20, **headers):
         """(status, headers, body) of one request."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=seconds)
         packed = body if isinstance(body, bytes) or body is None else json.dumps(body)
         given = {"Content-Type": "application/json", "Authorization": f"Bearer {token}"}
         given |= {name.replace("_", "-"): value for name, value in headers.items()}
