@@ -130,6 +130,27 @@ def test_odd_answers_do_not_end_the_work(loop: Loop) -> None:
 
 
 @pytest.mark.slow
+def test_no_call_that_a_server_rejects_stays_in_the_history(loop: Loop) -> None:
+    """Arguments cut short: llama.cpp answers 500 for ever. What else a server rejects goes with the last turn, once."""
+    cut = Answer(tools=(Tool(name="shell", arguments='{"command": "echo unterminat'),))
+    rejected = Answer(status=400, text="bad history")
+    assert loop.run(cut, SOLVE, SUBMIT) == "submitted"
+    messages = loop.served.requests[-1]["body"]["messages"]
+    calls = [call for message in messages for call in message.get("tool_calls", ())]
+    assert len(calls) == 2 and all(json.loads(call["function"]["arguments"]) is not None for call in calls)
+    assert loop.run(SOLVE, rejected, rejected, SUBMIT) == "submitted"
+    assert loop.run(cut, *[rejected] * 3).startswith("no_answer: Error code: 400")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", ['<tool_call>{"name": "shell", "arguments": {}}</tool_call>', "Done."])
+def test_answers_without_calls_end_it_and_name_what_to_check(loop: Loop, text: str) -> None:
+    ended = loop.run(Answer(text=text, times=0), steps=500)
+    assert ended.startswith("gave_up: 5 answers in a row") and ("--tool-call-parser" in ended) == ("<tool" in text)
+    assert loop.served.calls == 5
+
+
+@pytest.mark.slow
 def test_it_ends_when_nothing_more_can_come(loop: Loop) -> None:
     assert loop.run(SOLVE, shell("true", times=0), steps=3) == "steps_used"
     assert loop.run(shell("true", times=0), limit=31, steps=10**6) == "time_up"

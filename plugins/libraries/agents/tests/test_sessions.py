@@ -86,3 +86,8 @@ def test_what_a_session_left_running_ends_before_the_next_one_begins(home: Path)
 
 def test_what_stands_still_is_not_waited_for(home: Path) -> None:
     assert run(home, "0 sleep 5 >/dev/null 2>&1", "0 finished", idle=0.5) == "submitted"
+
+
+def test_sessions_that_do_nothing_end_it(home: Path) -> None:
+    assert run(home, *["0"] * 9, rounds=9).startswith("gave_up: 5 sessions in a row")
+    assert len(list((home / "calls").iterdir())) == 5

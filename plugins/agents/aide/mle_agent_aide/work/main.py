@@ -37,10 +37,10 @@ def work(task: str, settings: dict[str, Any]) -> str:
     connect(HOME / "logs" / "aide.jsonl")
     search = Search(configuration(settings, HOME), settings)
     failures, steps = 0, settings["steps"]
-    ended = "steps_used"
+    ended, why = "steps_used", ""
     for step in range(1, steps + 1):
         if clock.left() < 2 * RESERVE:
-            ended = "time_up"
+            ended = f"gave_up: {why}" if failures else "time_up"
             break
         search.task_desc = task + NOTE.format(left=clock.left_in_words(), step=step, steps=steps)
         try:
@@ -48,9 +48,9 @@ def work(task: str, settings: dict[str, Any]) -> str:
         except Exception as error:
             traceback.print_exc()
             failures += 1
+            why = f"{failures} steps failed in a row, the last one with {type(error).__name__}: {error}"
             if failures == FAILURES:
                 of_model = type(error).__module__.partition(".")[0] in ("openai", "anthropic")
-                why = f"{FAILURES} steps failed in a row, the last one with {type(error).__name__}: {error}"
                 ended = f"{'no_answer' if of_model else 'gave_up'}: {why}"
                 break
             continue

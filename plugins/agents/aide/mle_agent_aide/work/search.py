@@ -89,6 +89,10 @@ def configuration(settings: dict[str, Any], home: Path) -> Any:
     return prep_cfg(cfg)
 
 
+class NoCode(Exception):
+    """The model's answers have no code."""
+
+
 class Search(aide.agent.Agent):  # type: ignore[misc]
     """AIDE's agent with its journal and interpreter, one attempt at a time."""
 
@@ -122,6 +126,13 @@ class Search(aide.agent.Agent):  # type: ignore[misc]
         if not node.is_buggy and self._written.is_file():
             self._written.replace(self._kept / f"{node.id}.csv")
             self._forget()
+
+    def plan_and_code_query(self, prompt: Any, retries: int = 3) -> tuple[str, str]:
+        """AIDE would run an answer without code as if it were code."""
+        plan, code = super().plan_and_code_query(prompt, retries)
+        if not plan:
+            raise NoCode(f"none of {retries} answers has a plan and a block of code")
+        return plan, code
 
     def parse_exec_result(self, node: Node, exec_result: ExecutionResult) -> None:
         """The direction is the competition's, whatever a review says: solutions must compare."""

@@ -93,7 +93,8 @@ def outcome(log: Any) -> str:
         return "gave_up: inspect has no sample"
     if sample.limit:
         return "time_up" if sample.limit.type in ("time", "working") else "steps_used"
-    return "submitted" if any(getattr(event, "function", "") == "submit" for event in sample.events) else "gave_up"
+    submitted = any(getattr(event, "function", "") == "submit" for event in sample.events)
+    return "submitted" if submitted else "gave_up: the model no longer calls tools"
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import time
 from pathlib import Path
@@ -20,6 +21,8 @@ import openai
 
 HOME = Path(os.environ.get("MLECORE_HOME", "/home"))
 FAILURES = 3  # calls of the model in a row
+SILENT = 5  # answers without a tool call in a row
+WRITTEN_CALL = re.compile(r"<tool_call|<function|functools\[|\"(?:arguments|parameters)\"\s*:")
 
 SYSTEM = """\
 You are an expert in machine learning and work on a competition, alone. Use the tool `shell` to look at the data, to
@@ -69,6 +72,7 @@ class Agent:
         """Work until there is a reason to stop; returns the outcome."""
         for message in self.head:
             self.log.write(json.dumps({"message": message}) + "\n")
+        silent = 0
         for step in range(1, self.settings["steps"] + 1):
             if clock.left() < commands.RESERVE:
                 return "time_up"
@@ -82,7 +86,12 @@ class Agent:
                 result, done = self.use(call["function"]["name"], call["function"]["arguments"])
                 if done:
                     return "submitted"
+                if not is_object(call["function"]["arguments"]):  # servers reject a history with such a call
+                    call["function"]["arguments"] = "{}"
                 turn.append({"role": "tool", "tool_call_id": call["id"], "content": result})
+            silent = 0 if calls else silent + 1
+            if silent == SILENT:
+                return f"gave_up: {SILENT} answers in a row without a tool call{hint(answer['content'])}"
             if not calls:
                 turn.append({"role": "user", "content": "Go on with a tool. If you are done, call submit."})
             turn[-1]["content"] += f"\n[step {step} of {self.settings['steps']}; time left: {clock.left_in_words()}]"
@@ -97,15 +106,19 @@ class Agent:
         given: dict[str, Any] = {"model": self.settings["model"], "tools": TOOLS}
         if self.settings["temperature"] is not None:
             given["temperature"] = self.settings["temperature"]
+        dropped = False
         for failure in range(FAILURES):
             messages: Any = [*self.head, *(message for turn in self.turns for message in turn)]
             try:
                 reply = self.client.chat.completions.create(messages=messages, **given)
                 message = reply.choices[0].message.model_dump(exclude_none=True)
-            except openai.BadRequestError:  # most often: longer than the model's context, by its own count
-                if not self.turns or failure == FAILURES - 1:
+            except (openai.BadRequestError, openai.InternalServerError) as error:
+                if not self.turns or dropped:
                     raise
-                self.trim(size(self.turns) // 2)
+                if failure or isinstance(error, openai.InternalServerError):  # it cannot read the last turn, perhaps
+                    dropped = bool(self.turns.pop())
+                else:  # most often: longer than the model's context, by its own count
+                    self.trim(size(self.turns) // 2)
             except (ValueError, AttributeError, IndexError, TypeError) as error:  # an answer that is none
                 if failure == FAILURES - 1:
                     raise NoAnswer(str(error)) from None
@@ -125,11 +138,9 @@ class Agent:
 
     def use(self, tool: str, arguments: str) -> tuple[str, bool]:
         """The result of a tool, and whether the work is done."""
-        try:
-            given = json.loads(arguments or "{}")
-            command = given.get("command") if tool == "shell" else ""
-        except (ValueError, AttributeError):
-            return "The arguments are no JSON object.", False
+        if not is_object(arguments):
+            return f"The arguments are no JSON object; were they cut short? They begin with {arguments[:200]!r}.", False
+        command = json.loads(arguments or "{}").get("command") if tool == "shell" else ""
         if tool == "submit":
             flaw = commands.submission_flaw(HOME)
             return flaw, not flaw
@@ -139,6 +150,21 @@ class Agent:
 
     def shell(self, command: str) -> str:
         return commands.run(("bash", "-c", command), HOME, self.settings["command_timeout"], self.settings["output"])
+
+
+def is_object(arguments: str) -> bool:
+    """Are a call's arguments a JSON object, or nothing?"""
+    try:
+        return isinstance(json.loads(arguments or "{}"), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def hint(text: str) -> str:
+    """What to check where a model writes its calls as text."""
+    if not WRITTEN_CALL.search(text):
+        return ""
+    return "; it writes them as text: does its server parse them (vLLM: --enable-auto-tool-choice, --tool-call-parser)?"
 
 
 def size(turns: list[list[dict[str, Any]]]) -> int:

@@ -31,6 +31,7 @@ HOME = Path(os.environ.get("MLECORE_HOME", "/home"))
 FINISHED = HOME / "logs" / "finished"
 ENOUGH = 60.0  # seconds; with less left no session begins
 FAILURES = 3  # in a row
+SHORT, SILENT = 30.0, 5  # seconds, and so many sessions in a row: does the model call tools at all?
 PAUSE = 5.0  # seconds after a failure, doubled each time
 IDLE = 600.0  # seconds without a twentieth of a CPU, after which what a session left running is not waited for
 PR_SET_CHILD_SUBREAPER = 36
@@ -50,7 +51,7 @@ When you are sure that you cannot improve it any more, create the file {FINISHED
 
 def work(task: str, settings: dict[str, Any]) -> str:
     """Start sessions until there is a reason to stop; returns the outcome."""
-    failures, state = 0, HOME / settings["state"]
+    failures, silent, state = 0, 0, HOME / settings["state"]
     state.mkdir(parents=True, exist_ok=True)
     for number in range(1, settings["rounds"] + 1):
         if number > 1 and clock.left() < ENOUGH:
@@ -62,13 +63,17 @@ def work(task: str, settings: dict[str, Any]) -> str:
             else task + FIRST.format(background=settings["background"])
         )
         argv = settings["next" if resumed else "first"]
+        began = time.monotonic()
         code = session(argv, prompt, HOME / settings["log"], settings.get("streams", False))
         if FINISHED.exists():
             return "submitted"
         wait_for_children(os.getpid())
+        silent = silent + 1 if not code and time.monotonic() - began < SHORT else 0
         failures = failures + 1 if code else 0
         if failures == FAILURES:
             return f"gave_up: exit code {code}, {FAILURES} times in a row"
+        if silent == SILENT:
+            return f"gave_up: {SILENT} sessions in a row took less than {SHORT:g} s: does the model call tools?"
         if failures:
             time.sleep(max(0.0, min(PAUSE * 2 ** (failures - 1), clock.left() - ENOUGH)))
     return "steps_used"
