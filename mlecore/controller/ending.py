@@ -28,6 +28,7 @@ class End:
     reason: str = field(default="", converter=redacted)  # the same in words
     infra_failure: bool = False
     in_doubt: bool = False  # an infrastructure failure that the agent may have caused
+    unconfirmed: bool = False  # no call was answered, and the gateway has seen no failure: no retry
 
 
 def judge_attempt(
@@ -54,6 +55,7 @@ def judge_attempt(
         reason="; ".join(filter(None, (verdict.reason, end.reason))),
         infra_failure=verdict.repeat,
         in_doubt=end.in_doubt or verdict.in_doubt,
+        unconfirmed=verdict.unconfirmed,
     )
 
 

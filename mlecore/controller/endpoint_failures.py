@@ -30,6 +30,7 @@ class Verdict:
 
     reason: str = ""  # in words, for the record; empty if there is nothing to say
     repeat: bool = False  # it is an infrastructure failure
+    unconfirmed: bool = False  # the agent can cause it: it is no result, but gets no other attempt either
     in_doubt: bool = False  # the endpoint failed at its end, and perhaps it ended badly for another reason
 
 
@@ -80,7 +81,7 @@ def judge(found: Availability, time_limit: float, ended: Ended, *, handed_in: bo
     """Is the endpoint to blame for how an attempt ended? ``may_doubt``: may a case of doubt be repeated?"""
     if found.tried and not found.answered and not found.rejected:
         words = f"none of {counted(found.tried, 'model call')} was answered: {found.last_error}"
-        return Verdict(reason=words, repeat=True, in_doubt=not found.failed)
+        return Verdict(reason=words, repeat=True, in_doubt=not found.failed, unconfirmed=not found.failed)
     if found.failing_seconds > SHARE * time_limit:
         share = found.failing_seconds / time_limit
         lost = f"{show_duration(found.failing_seconds)}, {share:.0%} of the time limit"

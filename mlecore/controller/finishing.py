@@ -61,7 +61,7 @@ class Finishing:
         if cancelled:
             record = evolve(record, state="cancelled")
         elif end.infra_failure:
-            record = self._after_infra_failure(record)
+            record = self._after_infra_failure(record, end)
         else:
             record = evolve(self._with_usage(collect.lay_out(record)), state="collected")
             self._restore_names(record)
@@ -141,8 +141,10 @@ class Finishing:
         at_end = min(found.failing_at_end, used)
         return evolve(found, failing_seconds=min(found.failing_seconds, used), failing_at_end=at_end)
 
-    def _after_infra_failure(self, record: RunRecord) -> RunRecord:
+    def _after_infra_failure(self, record: RunRecord, end: End) -> RunRecord:
         failures = infra_failures(record)
+        if end.unconfirmed:
+            return evolve(record, state="failed")
         if failures <= self._experiment.plan.execution.retries:
             return evolve(record, state="planned", ended=None)
         return evolve(record, state="failed", reason=f"{record.reason} (attempt {failures}, no retry left)")

@@ -282,10 +282,14 @@ def test_a_run_whose_endpoint_cannot_be_connected_to(run, nowhere, name):
 @sandboxed
 @pytest.mark.parametrize("answer", [Answer(delay=60, times=0), Answer(status=429, text="Slow down.", times=0)])
 def test_a_run_without_a_single_answer_is_no_result(run, answer):
-    """Neither of an endpoint that accepts calls and stays silent, nor of one that only ever asks to wait."""
+    """Neither of an endpoint that accepts calls and stays silent, nor of one that only ever asks to wait.
+
+    An agent could hang up on purpose, so there is no retry either.
+    """
     script = AGENT + "ask('hello', True)"
     with serving(answer) as model:
-        record = run(model.url, script, retries=0, limits={"time": 5})
+        record = run(model.url, script, retries=2, limits={"time": 5})
+    assert len(record.attempts) == 1
     found = record.attempt.availability
     assert (found.tried, found.answered, found.failed) == (1, 0, 0)
     assert record.state == "failed" and record.reason.startswith("none of 1 model call was answered: ")
