@@ -91,6 +91,6 @@ def forecast(plan: Plan, capacity: Capacity | None, runs: int, folder: Path) -> 
         most, why = runs, "all of them"
     time = show_duration(math.ceil(runs / most) * limit)
     free = f"{show_size(shutil.disk_usage(folder).free)} free in {folder}"
-    writes = f"up to {show_size(most * disk)} at once, {free}" if disk else f"no limit (--disk), {free}"
+    writes = f"up to {show_size(most * disk)} at once, {free}" if disk else f"no limit given (--disk), {free}"
     each = show_duration(limit)
     return f"at most {time}: {counted(runs, 'run')} of up to {each}, {most} at once ({why}); disk: {writes}"
