@@ -85,8 +85,6 @@ def launch(task: Task) -> Launch:
         "session": "sessions/**/*.jsonl",
         "log": LOG,
         "rounds": int(options["rounds"]),
-        "background": "Wait for your commands before you end your turn, since those that still run are killed then. "
-        "Only what you started with `setsid nohup` goes on; you are asked to continue once it has ended.",
     }
     return Launch(
         argv=("python3", "agent/sessions.py"),

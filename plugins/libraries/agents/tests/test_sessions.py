@@ -39,7 +39,6 @@ def run(
         "session": session,
         "log": "logs/cli.jsonl",
         "rounds": rounds,
-        "background": "",
     }
     code = f"import sys; sys.path.insert(0, {str(WORK)!r}); import sessions; sessions.PAUSE = 0.01"
     code += f"; sessions.IDLE = {idle}; sessions.main()"

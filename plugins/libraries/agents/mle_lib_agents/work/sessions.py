@@ -7,7 +7,7 @@ The task comes on standard input, the settings in the variable SESSIONS:
 - ``session``: a glob below that folder; a file that it matches means that there is a session to go on with.
 - ``log``: where the program's standard output is kept, below home.
 - ``rounds``: maximum number of sessions, including the first.
-- ``background``: what the model is told about commands that still run when it ends its turn.
+- ``background``: what the model is told about commands that still run when it ends its turn; default: ``KILLED``.
 - ``streams``: is its input JSON, a message a line, as Claude Code's? It then lives, and what it runs in the background,
   until the input ends.
 """
@@ -43,6 +43,10 @@ you cannot improve the submission any more, create the file {FINISHED}.
 A command may run until your time is up: where your tool has a time limit per command, raise it for long training.
 {{background}}
 """
+KILLED = """\
+Wait for your commands before you end your turn, since those that still run are killed then. Only what you started with
+`setsid nohup` goes on; you are asked to continue once it has ended.\
+"""
 NEXT = f"""\
 You have {{left}} left. Go on: improve the submission, and leave a valid one in {HOME}/submission/submission.csv.
 When you are sure that you cannot improve it any more, create the file {FINISHED}.
@@ -60,7 +64,7 @@ def work(task: str, settings: dict[str, Any]) -> str:
         prompt = (
             NEXT.format(left=clock.left_in_words())
             if resumed
-            else task + FIRST.format(background=settings["background"])
+            else task + FIRST.format(background=settings.get("background", KILLED))
         )
         argv = settings["next" if resumed else "first"]
         began = time.monotonic()
