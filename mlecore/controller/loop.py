@@ -116,10 +116,10 @@ class Controller:
         """All runs, or those named. Raises LockLost; other errors are reported, and resuming continues."""
         self._only = only
         try:
-            self._keep_room()
             self._recover(only)
             self._answer_requests()
             self.detection.begin()
+            self._keep_room()
             while not self._stopping and not self._done():
                 self._turn()
             if self._stopping:

@@ -50,7 +50,7 @@ NEEDS = {
     r"detect .*(--detector NAME|-D )": "a model, or a detector of the reader's",
     r"runs cancel .*/RUN": "a run that has not ended",
     r"runs adopt": "a group from elsewhere",
-    r"runs import (logs|jobs)/": "results of another harness",
+    r"runs import (logs/|jobs/|scores)": "results of another harness",
     r"report logs": "a group from elsewhere",
     r"export harbor": "prepared data of a split",
     r"data .* s3:": "a bucket",

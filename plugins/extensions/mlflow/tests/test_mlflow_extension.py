@@ -16,6 +16,7 @@ from mlecore.registry.loading import load_extensions
 from mlecore.registry.provenance import PluginUse
 from mlecore.runs.findings import Findings, write_findings
 from mlecore.runs.record import RunRecord
+from mlecore.runs.store import write_record
 
 if TYPE_CHECKING:  # importing it takes seconds
     from mlflow.tracking import MlflowClient
@@ -143,6 +144,7 @@ def test_findings(client: MlflowClient, run: RunRecord) -> None:
         findings=(clean, copied),
         group="g",
     )
+    write_record(evolve(run, state="collected"))
     write_findings(run, judged)
     extension.run_judged(run, judged)
     extension.run_judged(run, evolve(judged, detector=PluginUse(name="rules"), findings=(), failed="no model"))
