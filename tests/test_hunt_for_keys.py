@@ -139,7 +139,8 @@ def call(watch: Watch, env: Mapping[str, str], folder: Path, *words: str) -> str
     ) as process:
         watch.controllers.add(process.pid)
         output, _ = process.communicate()
-    assert process.returncode in (0, 1), output
+    undecided = words[0] == "detect" and process.returncode == 3  # the agent leaves no code to look at
+    assert process.returncode in (0, 1) or undecided, output
     return output
 
 
