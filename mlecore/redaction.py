@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 _SHORTEST = 8  # characters; anything shorter is not a key, and would be found everywhere
 _STARS = "***"
-_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH|_PAT$", re.IGNORECASE)  # in the name of a variable
+_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH(?!OR(?!IZ))|_PAT$", re.IGNORECASE)
 _PROXY = re.compile(r"_PROXY$", re.IGNORECASE)
 _known: set[str] = set()
 
@@ -29,12 +29,17 @@ _SHAPES = tuple(
 )
 
 
+def names_secret(variable: str) -> bool:
+    """Does the name of a variable suggest that its value is a secret? Not GIT_AUTHOR_NAME."""
+    return _SECRET.search(variable) is not None
+
+
 def redacted(text: str, environ: Mapping[str, str] = os.environ) -> str:
     """The text with asterisks for secrets: what was remembered, the values of variables named like one, and whatever
     looks like a key, a password in a URL or an authorization."""
     proxies = (value.rpartition("@")[0].rpartition("//")[2] for name, value in environ.items() if _PROXY.search(name))
     values = {login for login in proxies if ":" in login}
-    values |= {line for name, value in environ.items() if _SECRET.search(name) for line in _lines(value)}
+    values |= {line for name, value in environ.items() if names_secret(name) for line in _lines(value)}
     for value in sorted(_known | values, key=len, reverse=True):
         if value in text:
             text = text.replace(value, _STARS)

@@ -70,7 +70,6 @@ def make_job(
     require_network(loaded_agent.use.name, launch.network, limits.network)
     access = model_access(plan, loaded_agent.planned, launch.models)
     wanted = [name for name in launch.secrets if access is None or name not in KEYS]
-    runs = len(plan.agents) * len(plan.competitions) * len(plan.seeds)
     job = Job(
         name=job_name,
         group=group_uid,
@@ -96,7 +95,7 @@ def make_job(
             memory=limits.memory,
             gpus=limits.gpus,
             disk=limits.disk,
-            parallel=min(runs, plan.execution.max_parallel or runs),
+            parallel=min(len(plan), plan.execution.max_parallel or len(plan)),
             time_limit=limits.time,
             grace=launch.grace,
             network=limits.network,

@@ -51,7 +51,7 @@ def _check_secrets(plan: Plan) -> None:
     for name in plan.limits.secrets:
         if name in _SANDBOX or name.startswith("MLECORE_"):
             raise UsageError(
-                f"{name} cannot be passed to agents as a secret: every sandbox sets its own",
+                f"{name} cannot be passed to agents as a secret: it decides how the sandbox and its programs work",
                 fix="Put the value into a variable of another name: --secret NAME",
             )
 

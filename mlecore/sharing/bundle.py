@@ -192,8 +192,8 @@ class Opened:
 def open_bundle(path: Path, sha256: str | None = None) -> Iterator[Opened]:
     """A bundle, once its files have been compared with its list.
 
-    Raises UsageError if it is none; WrongBundle if it is damaged, too large, or has another ``sha256``, that of its
-    bundle.json.
+    ``sha256``: the expected digest of its bundle.json. Raises UsageError if it is not a bundle; WrongBundle if it is
+    damaged, is too large, or has another digest.
     """
     with OpenBundle(path) as source, tempfile.TemporaryDirectory(prefix="mlecore-export-") as folder:
         try:

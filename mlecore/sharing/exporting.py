@@ -20,6 +20,7 @@ from attrs import evolve
 
 from mlecore import files
 from mlecore.errors import DataError, UsageError
+from mlecore.redaction import names_secret
 from mlecore.regular import is_regular, regular_files
 from mlecore.runs.cancelled import CANCELLED
 from mlecore.runs.digests import has_its_grade, is_own, with_digest, with_own_digest
@@ -175,11 +176,8 @@ def _read(path: Path) -> Iterator[bytes]:
 
 def _keys(environ: Mapping[str, str]) -> tuple[Fingerprint, ...]:
     """Of variables whose names suggest keys."""
-    marks = ("KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL")
     fingerprints = (
-        fingerprint(name, value)
-        for name, value in environ.items()
-        if any(mark in name.upper() for mark in marks) and not os.path.lexists(value)
+        fingerprint(name, value) for name, value in environ.items() if names_secret(name) and not os.path.lexists(value)
     )
     return tuple(filter(None, fingerprints))
 

@@ -211,3 +211,8 @@ def test_a_traceback_has_no_secret(everything: list[str]) -> None:
 )
 def test_other_texts_stay_as_they_are(text: str) -> None:
     assert redacted(text, {}) == text and redacted(text + f" {KEY}", {}) == text + " ***"
+
+
+def test_an_author_is_no_secret() -> None:
+    environment = {"GIT_AUTHOR_NAME": "Ada Lovelace", "MY_AUTHORIZATION": "Charles Babbage"}
+    assert redacted("Ada Lovelace asked Charles Babbage", environment) == "Ada Lovelace asked ***"

@@ -40,7 +40,7 @@ def sign(
 
 
 def require_statement(board: Board, name: str, entry: Entry) -> None:
-    """Raises DataError unless who signed the old entry has signed this correction or retraction as it stands."""
+    """Raises DataError if no signer of the old entry has signed this correction or retraction as it is now."""
     folder = board.entry_folder(name)
     try:
         content, signature = (
