@@ -7,8 +7,8 @@ MEMBERS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/*/pyproject.toml))
 # Programs that agents share lie beside their own in the sandbox.
 SHARED_WORK := $(CURDIR)/plugins/libraries/agents/mle_lib_agents/work
 
-# What the short lane leaves out: it needs an engine, a cluster, the network, a browser or Wine, or takes long.
-LONG := docker or kubernetes or slurm or network or browser or wine or slow
+# What the short lane leaves out: it needs an engine, a cluster, the network, or a browser, or takes long.
+LONG := docker or kubernetes or slurm or network or browser or slow
 PYTEST := .venv/bin/pytest --dist loadgroup
 unexport PYTHONDONTWRITEBYTECODE  # where it is set, each of thousands of processes would compile all that it imports
 SEEDS ?= 1
@@ -53,9 +53,8 @@ test-rest: env  ## what `make test` leaves out, except for Kubernetes: engines, 
 test-kubernetes: env  ## those that need a cluster; skipped where there is none
 	$(PYTEST) -n 2 -o cache_dir=.pytest_cache/kubernetes -m kubernetes plugins/backends/kubernetes
 
-types: env  ## mypy: the core and all plugins at once, the core as on Windows, then each program that an agent runs in a sandbox, in its folder
+types: env  ## mypy: the core and all plugins at once, then each program that an agent runs in a sandbox, in its folder
 	.venv/bin/mypy
-	.venv/bin/mypy --platform win32 --disable-error-code import-untyped --cache-dir .mypy_cache/windows mlecore
 	@for folder in plugins/*/*/mle_*/work; do (cd $$folder && MYPYPATH=$(SHARED_WORK) $(CURDIR)/.venv/bin/mypy --explicit-package-bases \
 	  --config-file $(CURDIR)/pyproject.toml --cache-dir $(CURDIR)/.mypy_cache/work .) || exit 1; done
 
@@ -83,7 +82,7 @@ lock: $(UV)  ## after a dependency changed
 	$(UV) export -q --only-group release --no-emit-workspace -o requirements-release.lock
 
 wheels: $(UV)  ## does every locked dependency have a wheel for each system and Python of docs/platforms.md? needs an index
-	@for system in x86_64-manylinux_2_28 aarch64-manylinux_2_28 aarch64-apple-darwin x86_64-pc-windows-msvc; do \
+	@for system in x86_64-manylinux_2_28 aarch64-manylinux_2_28 aarch64-apple-darwin; do \
 	  for python in 3.11 3.12 3.13 3.14; do echo "$$system, Python $$python"; \
 	    $(UV) pip install -q --dry-run --python-platform $$system --python-version $$python --only-binary :all: --no-deps \
 	      --require-hashes --target .tools/wheels -r requirements.lock || exit 1; done; done

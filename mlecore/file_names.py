@@ -1,10 +1,8 @@
-"""Names of files that a disk cannot hold, or only Windows: it writes ``a:b`` into a hidden stream, ``nul`` nowhere."""
+"""Names of files that are too long or too deep for a disk."""
 
 from __future__ import annotations
 
 import errno
-import re
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,22 +13,10 @@ _DEEPEST = 100  # folders; walking many more ends in a RecursionError
 _LONGEST = 2000  # bytes of a relative path: Linux takes 4,095 of a whole one
 _LONGEST_PART = 255  # bytes of a name
 _SHOWN = 80  # characters of a name in a message
-_UNUSABLE = re.compile(
-    r"""[<>:"|?*\\\x00-\x1f]|[ .](/|$)|(^|/)(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])[ ]*(\.[^/]*)?(/|$)""",
-    re.IGNORECASE,
-)
-
-
-def can_be_held(path: str, system: str = sys.platform) -> bool:
-    """Can a file have this relative path, with ``/``, on this operating system?"""
-    return system != "win32" or not _UNUSABLE.search(path)
 
 
 def require_holdable(path: str, where: str = "") -> None:
-    """Raises DataError if no file on this system can have this relative path. ``where``: what it comes from."""
-    if not can_be_held(path):
-        fix = "Prepare these data on Linux, on macOS or in WSL 2."
-        raise DataError(f"{where}Windows cannot hold a file named {path!r}", fix=fix)
+    """Raises DataError if no file can have this relative path, with ``/``. ``where``: what it comes from."""
     if len(path) * 4 < _LONGEST_PART and path.count("/") <= _DEEPEST:  # most, and quick
         return
     size = len(path.encode(errors="surrogatepass"))

@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,9 +20,8 @@ Fault = Callable[[str, Path], None]
 
 _fault: Fault | None = None
 _NO_FOLLOW: int = getattr(os, "O_NOFOLLOW", 0)
-_SYNC = os.O_RDWR if sys.platform == "win32" else os.O_RDONLY  # Windows only writes out what it may write to
-WRITABLE = 0 if sys.platform == "win32" else 0o222
-"""Permissions that raw files lose, so that nothing changes them. Windows neither replaces nor removes such files."""
+WRITABLE = 0o222
+"""Permissions that raw files lose, so that nothing changes them."""
 _SECRET_BYTES = 32
 _MANY = 500  # files; for more, one sync of everything is cheaper than one per file
 
@@ -268,8 +266,6 @@ def remove(path: Path) -> None:
     try:
         shutil.rmtree(path)
     except (OSError, RecursionError):  # these two cannot handle closed folders or depth
-        if sys.platform == "win32":
-            raise
         import subprocess
 
         from mlecore.child_environment import child_environment
@@ -298,14 +294,14 @@ def sync_tree(folder: Path) -> None:
     _before("sync tree", folder)
     paths: list[Path] = []
     for where, _, names in os.walk(folder):
-        if len(paths) + len(names) > _MANY and sys.platform != "win32":
+        if len(paths) + len(names) > _MANY:
             os.sync()
             return
         paths.append(Path(where))
         paths.extend(Path(where, name) for name in names)
     for path in reversed(paths):
         try:
-            descriptor = os.open(path, _SYNC | _NO_FOLLOW)
+            descriptor = os.open(path, os.O_RDONLY | _NO_FOLLOW)
         except PermissionError:
             continue
         try:
@@ -316,7 +312,7 @@ def sync_tree(folder: Path) -> None:
 
 def sync_meanwhile(count: int) -> None:
     """Begin to write to disk what a later ``sync_tree`` of ``count`` new files would have to wait for."""
-    if count > _MANY and sys.platform != "win32":
+    if count > _MANY:
         import threading
 
         threading.Thread(target=os.sync, daemon=True).start()

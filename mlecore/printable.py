@@ -13,8 +13,7 @@ from collections.abc import Iterable, Iterator
 def print_everything() -> None:
     """Have this process spell out characters that the encoding of its output does not have: ``\\u2191``.
 
-    On Windows, where a code page has few, the encoding becomes UTF-8 in files and pipes, too. What would go to a closed
-    stream goes nowhere, and no file that is opened later gets its number.
+    What would go to a closed stream goes nowhere, and no file that is opened later gets its number.
     """
     while (number := os.open(os.devnull, os.O_RDWR)) < 3:
         os.set_inheritable(number, True)
@@ -22,7 +21,7 @@ def print_everything() -> None:
     sys.stdout, sys.stderr = (stream or _nowhere() for stream in (sys.stdout, sys.stderr))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(encoding="utf-8" if sys.platform == "win32" else None, errors="backslashreplace")
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _nowhere() -> io.TextIOWrapper:

@@ -321,8 +321,6 @@ async def relay(
             writer.close()
 
     if listen.startswith("unix:"):
-        if sys.platform == "win32":
-            raise NotImplementedError
         path = Path(listen[len("unix:") :])
         if path.is_socket():  # left by a relay that was killed
             path.unlink()
@@ -348,8 +346,6 @@ async def _open(to: str) -> Stream:
     host, _, port = to.rpartition(":")
     if host and port.isdigit():
         return await asyncio.open_connection(host.strip("[]"), int(port))
-    if sys.platform == "win32":
-        raise NotImplementedError
     return await asyncio.open_unix_connection(to)
 
 

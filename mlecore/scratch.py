@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -34,16 +34,13 @@ def abandoned_scratch() -> Iterator[Path]:
 
     for path in sorted(Path(tempfile.gettempdir()).glob(f"{_SCRATCH}*")):
         with suppress(OSError):  # another user's, or gone meanwhile
-            if path.lstat().st_uid == getattr(os, "getuid", int)() and abandoned(path):  # 0 on Windows
+            if path.lstat().st_uid == os.getuid() and abandoned(path):
                 yield path
 
 
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
     """Hold a folder while it is worked on, so that it is not ``abandoned``; the kernel frees it after a kill."""
-    if sys.platform == "win32":  # it opens no folders
-        yield
-        return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         _lock(descriptor)
@@ -55,8 +52,6 @@ def held(folder: Path) -> Iterator[None]:
 def abandoned(folder: Path) -> bool:
     """Has the process died that held this folder? Raises OSError if it cannot be opened."""
     age = time.time() - folder.stat().st_mtime
-    if sys.platform == "win32":
-        return age > _ABANDONED
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         locked = _lock(descriptor)
@@ -69,11 +64,7 @@ def abandoned(folder: Path) -> bool:
 
 def _lock(descriptor: int) -> bool:
     """False if a disk has no locks. Raises BlockingIOError if somebody else has it."""
-    if sys.platform == "win32":
-        return False
     try:
-        import fcntl
-
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise

@@ -5,7 +5,6 @@ line of JSON on standard input. The reply is lines of JSON on what was standard 
 messages, and the result. What a plugin prints goes to standard error.
 
 A process ends with its caller, however that ends; it and all that it has started are killed when its time is up.
-Windows has no forks and no limits of memory: there one process works on all requests, and keeps what it has read.
 """
 
 from __future__ import annotations
@@ -203,13 +202,13 @@ def serve(work: Callable[[Any, Say], Any], before_fork: Callable[[Any], None] | 
     output = os.dup(1)
     os.dup2(2, 1)
     print_everything()
-    if before_fork is None or sys.platform == "win32":
+    if before_fork is None:
         processes.end_with_caller()
     for line in _lines():
         request, limits = line["request"], line["limits"]
         if before_fork is not None and not _imported(before_fork, request, output):
             continue
-        if before_fork is None or sys.platform == "win32":
+        if before_fork is None:
             _answer(work, request, limits, output)
         else:
             sys.stdout.flush()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import zipfile
 import zlib
@@ -114,11 +113,7 @@ class Members:
             yield data
 
     def _read(self, size: int, offset: int) -> bytes:
-        if sys.platform != "win32":
-            return os.pread(self._descriptor, size, offset)
-        with self._turn:  # it has no pread
-            os.lseek(self._descriptor, offset, os.SEEK_SET)
-            return os.read(self._descriptor, size)
+        return os.pread(self._descriptor, size, offset)
 
 
 def is_small(info: zipfile.ZipInfo) -> bool:

@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+if sys.platform == "win32":
+    sys.exit("mlecore runs on Linux and macOS. On Windows, use it in WSL 2 (docs/platforms.md).")
+
 if TYPE_CHECKING:
     from types import TracebackType
 

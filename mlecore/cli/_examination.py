@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, Literal
 
 from attrs import converters, evolve, field, frozen
 
-from mlecore.controller.systems import require_backends
 from mlecore.data.layout import DataDirs
-from mlecore.errors import MlecoreError, UsageError
+from mlecore.errors import MlecoreError
 from mlecore.redaction import redacted
 from mlecore.units import counted, show_size
 
@@ -214,11 +213,6 @@ def _closely(name: str, options: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def _backends() -> Iterator[Finding]:
-    try:
-        require_backends()
-    except UsageError as error:
-        yield Finding(area="backends", state="not set up", what=error.message, fix=error.fix)
-        return
     from mlecore.registry.discovery import plugins
 
     names = [plugin.name for plugin in plugins("backend") if plugin.state == "ok"]

@@ -36,9 +36,7 @@ def command(ctx: click.Context, folder: Path) -> None:
     you can repeat it yourself.
     """
     from mlecore.competitions import installed
-    from mlecore.controller.systems import require_backends
 
-    require_backends()
     known = {competition.id for competition in installed()}
     competitions = [name for name in COMPETITIONS if name in known]
     isolation = [] if _bubblewrap_works() else ["-B", "isolation=none"]

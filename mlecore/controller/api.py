@@ -13,7 +13,6 @@ from attrs import frozen
 
 from mlecore import validation
 from mlecore.controller.display import Lines, Silent
-from mlecore.controller.systems import require_backends
 from mlecore.errors import BackendUnreachable, DataError, UsageError
 from mlecore.runs.arguments import Arguments, lists_arguments, plan_of
 from mlecore.runs.contents import check_group
@@ -94,10 +93,9 @@ def run_group(
 
     Its runs are graded by the plugins that it began with; ``with_installed``: by those that are installed.
 
-    Raises errors of the plan before anything starts, UsageError on Windows, LockHeld if another controller
+    Raises errors of the plan before anything starts, LockHeld if another controller
     works on it, DataError if the group cannot be written to the disk.
     """
-    require_backends()
     try:
         return _run_group(plan, name, runs, data, display or Silent(), only, start_new, with_installed, timing)
     except OSError as error:

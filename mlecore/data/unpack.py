@@ -32,9 +32,7 @@ if TYPE_CHECKING:
     from mlecore.backends import Progress
 
 _PORTION = 4 << 20  # bytes of members for one thread at a time
-_WRITE = os.O_WRONLY | getattr(os, "O_BINARY", 0)
-_NEW = _WRITE | os.O_CREAT | os.O_EXCL
-_BY_DESCRIPTOR = os.utime in os.supports_fd
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 
 
 def unpack(archive: Path, into: Path, progress: Progress | None = None) -> HashCache:
@@ -94,7 +92,7 @@ class _Unpacking:
             files.write_all(out, data)
             known = _finish(out, hashlib.sha256(data).digest())
         finally:
-            _close(out, self._new)
+            os.close(out)
         self._move(path)
         return known
 
@@ -111,7 +109,7 @@ class _Unpacking:
     def complete(self, member: Member) -> None:
         """Write its file, which is there."""
         path = f"{self._into}/{member[1]}"
-        out = os.open(path, _WRITE)
+        out = os.open(path, os.O_WRONLY)
         try:
             digest = hashlib.sha256()
             for data in self._members.pieces(member[0]):
@@ -120,7 +118,7 @@ class _Unpacking:
                 self._count(len(data))
             self.known.add(*_finish(out, digest.digest()))
         finally:
-            _close(out, path)
+            os.close(out)
 
     @cached_property
     def _new(self) -> str:
@@ -136,25 +134,18 @@ class _Unpacking:
             with writing_below(archive):
                 os.rename(self._new, f"{self._into}/{path}")  # noqa: PTH104 - half the time of Path
         except OSError as error:
-            if error.errno in (errno.EISDIR, errno.EEXIST):  # Windows does not replace a file
+            if error.errno == errno.EISDIR:
                 raise _alike(archive, path) from None
             raise
 
 
 def _finish(out: int, digest: bytes) -> Known:
     """The last changes of a file."""
-    if _BY_DESCRIPTOR:
-        os.utime(out, (WHEN, WHEN))
+    os.utime(out, (WHEN, WHEN))
     status = os.fstat(out)
     if status.st_mode & files.WRITABLE:
         os.chmod(out, stat.S_IMODE(status.st_mode) & ~files.WRITABLE)
     return status.st_dev, status.st_ino, digest
-
-
-def _close(out: int, path: str) -> None:
-    os.close(out)
-    if not _BY_DESCRIPTOR:  # Windows, which sets the time of what was written when it is closed
-        os.utime(path, (WHEN, WHEN))
 
 
 def _on_all_cores(work: Callable[[Member], None], members: Iterable[Member]) -> None:

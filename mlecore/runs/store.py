@@ -8,7 +8,6 @@ import json
 import os
 import re
 import secrets
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -232,11 +231,8 @@ def write_record(record: RunRecord) -> RunRecord:
 def rewriting(folder: Path) -> Iterator[None]:
     """Keeps the others out that change this run's record: its controller and `mlecore detect`.
 
-    Where the system cannot lock a folder (NFS, Windows), nobody is kept out.
+    Where the system cannot lock a folder (NFS), nobody is kept out.
     """
-    if sys.platform == "win32":
-        yield
-        return
     import fcntl
 
     descriptor = os.open(folder, os.O_RDONLY)

@@ -6,15 +6,12 @@ The backend ``docker`` uses it on its engine's machine, and ``kubernetes`` in a 
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Sequence
 from typing import Any, Dict, Optional  # noqa: UP035
 
 
 def measured(cpus: Optional[float], memory: Optional[int], gpus: Sequence[str] = ()) -> Dict[str, Any]:  # noqa: UP006, UP045
     """The fields of ``mlecore.backends.Hardware`` for a job with these limits; None: it may use the whole machine."""
-    if sys.platform == "win32":
-        raise NotImplementedError
     affinity = getattr(os, "sched_getaffinity", None)
     here = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     system = os.uname()

@@ -60,15 +60,6 @@ def test_what_went_in_comes_out(tmp_path: Path, compression: int) -> None:
         assert known.sha256((tmp_path / "out" / name).stat()) == hashlib.sha256(content).digest()
 
 
-def test_a_system_without_pread_unpacks_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    archive = make(tmp_path / "a.zip", CONTENT)
-    monkeypatch.setattr("sys.platform", "win32")
-    monkeypatch.delattr(os, "pread")
-    unpack(archive, tmp_path / "out")
-    monkeypatch.undo()
-    assert read(tmp_path / "out") == CONTENT
-
-
 def test_what_was_changed_or_copied_since_is_not_known(tmp_path: Path) -> None:
     known = unpack(make(tmp_path / "a.zip", CONTENT), tmp_path / "out")
     path = tmp_path / "out" / "train.csv"

@@ -1,4 +1,4 @@
-"""Linux and macOS: a process group that is killed as one, limits that the kernel enforces."""
+"""What a worker process needs: a process group that is killed as one, limits that the kernel enforces."""
 
 from __future__ import annotations
 
@@ -9,12 +9,9 @@ import resource
 import select
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from typing import IO, Any
-
-assert sys.platform != "win32"
 
 ALONE: dict[str, Any] = {"start_new_session": True}  # and all that a plugin starts is one group
 
