@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import importlib
 import re
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -140,3 +142,13 @@ def test_the_citation_names_the_version() -> None:
     version = re.search(r'^version = "(.*)"', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)
     assert version is not None
     assert f"\nversion: {version[1]}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+
+
+def test_its_folder_build_does_not_change_how_imports_are_sorted(tmp_path: Path) -> None:
+    (tmp_path / "build").mkdir()
+    copied = ("pyproject.toml", "scripts/build.py", "scripts/site/competition_pages.py")
+    for name in copied:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    ruff = [sys.executable, "-m", "ruff", "check", "-q", "--no-cache", "--select", "I", "scripts"]
+    assert subprocess.run(ruff, cwd=tmp_path, check=False).returncode == 0
