@@ -1,6 +1,7 @@
 """Writes what repeats facts that stand elsewhere. `make generate` runs it, and a test fails where its output is old.
 
 - `pyproject.toml`: the extras `lite`, `medium`, `high` and `all`, and the workspace's members
+- `mlecore/registry/published.txt`: every plugin and command, and the package that it comes with
 - `docs/competitions.md`: all competitions, from their `competition.toml`
 - `docs/known-issues.md`: what is known to be wrong with them, from the same
 - `docs/editions.md`: what v2 changes, and how each test part relates to Kaggle's, from the same
@@ -22,6 +23,7 @@ from typing import Any
 
 from mlecore.facts import Facts, KnownIssue, read_facts
 from mlecore.grading.medals import thresholds_for
+from mlecore.registry.entry_points import GROUPS
 from mlecore.units import show_size
 
 ROOT = Path(__file__).parent.parent
@@ -59,6 +61,7 @@ def outdated() -> dict[Path, str]:
 def generated() -> Iterator[tuple[Path, str]]:
     """Every file and what it should hold."""
     yield ROOT / "pyproject.toml", with_block(ROOT / "pyproject.toml", extras_and_members())
+    yield ROOT / "mlecore" / "registry" / "published.txt", published()
     yield ROOT / "docs" / "competitions.md", competitions_page()
     yield ROOT / "docs" / "known-issues.md", known_issues_page()
     yield ROOT / "docs" / "editions.md", with_block(ROOT / "docs" / "editions.md", editions_tables(), PAGE_MARKS)
@@ -123,6 +126,17 @@ def extras_and_members() -> str:
     ]
     sources = [f"{name} = {{ workspace = true }}" for name in ["mlecore", *map(distribution, members())]]
     return "\n".join([*lists, "", "[tool.uv.sources]", *sources])
+
+
+def published() -> str:
+    """Lines of kind, name and package."""
+    return "".join(
+        f"{GROUPS[group]} {name} {distribution(folder)}\n"
+        for folder in members()
+        for group, points in project(folder).get("entry-points", {}).items()
+        if group in GROUPS
+        for name in points
+    )
 
 
 def competitions_page() -> str:

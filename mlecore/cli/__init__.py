@@ -64,15 +64,20 @@ class _Commands(click.Group):
         if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
             from difflib import get_close_matches
 
-            near = get_close_matches(args[0], self.list_commands(ctx), n=1)
+            from mlecore.registry.published import published
+
+            if package := published("command").get(args[0]):
+                ctx.fail(f"The command {args[0]} comes with a package of its own: pip install {package}")
+            near = get_close_matches(args[0], [*self.list_commands(ctx), *published("command")], n=1)
             hint = f"Did you mean {near[0]}?" if near else "To see them: mlecore --help"
             ctx.fail(f"No such command {args[0]!r}. {hint}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        from mlecore.printable import printable
         from mlecore.registry.entry_points import commands
 
-        provided = {name: f"Provided by {point.distribution}." for name, point in sorted(commands().items())}
+        provided = {name: printable(f"{point.summary:.100}.") for name, point in sorted(commands().items())}
         with formatter.section("Commands"):
             formatter.write_dl(list({**_COMMANDS, **provided, **_COMMANDS}.items()))
 

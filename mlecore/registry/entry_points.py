@@ -44,6 +44,11 @@ class Point(NamedTuple):
         """Its name."""
         return headers(self.info).get("Name", [name_of(self.info)])[0]
 
+    @property
+    def summary(self) -> str:
+        """What its distribution does, in its own words."""
+        return headers(self.info).get("Summary", [f"Provided by {self.distribution}"])[0]
+
     def load(self) -> Any:
         """What it names, imported."""
         from importlib import import_module

@@ -15,7 +15,7 @@ from attrs import evolve, frozen
 
 from mlecore.errors import MlecoreError, PluginError, UsageError
 from mlecore.hookspecs import SPECS
-from mlecore.registry.discovery import PREFIXES, find, names, plugins
+from mlecore.registry.discovery import find, names, plugins
 from mlecore.registry.plugin import Plugin
 from mlecore.registry.results import result_flaw
 
@@ -162,10 +162,19 @@ def _unusable(plugin: Plugin) -> PluginError:
 def _hint(kind: str, name: str) -> str:
     from difflib import get_close_matches
 
-    if close := get_close_matches(name, names(kind), n=3, cutoff=0.6):
-        return f"Did you mean {' or '.join(close)}?"
-    package = f"{PREFIXES[kind]}{name.lower()}"
-    return f"Install it (pip install {package}); `mlecore plugins list --kind {kind}` shows what is installed."
+    from mlecore.registry.published import published
+
+    packages, installed = published(kind), names(kind)
+    if name in packages:
+        return f"Install it: pip install {packages[name]}"
+    known = {each.lower(): each for each in (*packages, *installed)}
+    if near := [known[each] for each in get_close_matches(name.lower(), known, n=3)]:
+        return f"Did you mean {' or '.join(near)}?"
+    published_ones = "" if kind == "competition" else f"; mlecore's own: {', '.join(sorted(packages))}"
+    return (
+        f"`mlecore plugins list --kind {kind}` lists what is installed{published_ones}. A plugin of other authors is "
+        "found once its package is installed in this Python environment."
+    )
 
 
 @lru_cache(maxsize=1)

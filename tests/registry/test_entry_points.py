@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from mlecore.cli import main
 from mlecore.registry import entry_points
 
 INFO = "thing-1.0.dist-info"
@@ -109,7 +112,8 @@ def test_versions(site: Path) -> None:
 
 
 def test_a_command_of_a_plugin_is_imported_when_it_is_named(tmp_path: Path) -> None:
-    make(tmp_path, "[mlecore.commands]\nshout = shouting:verbs.shout\n")
+    metadata = "Name: thing\nSummary: Shouts in your name\n"
+    make(tmp_path, "[mlecore.commands]\nshout = shouting:verbs.shout\n", metadata=metadata)
     (tmp_path / "shouting.py").write_text(
         "import click\nprint('imported')\n\n\nclass verbs:\n"
         "    @click.command()\n    def shout():\n        '''Shout.'''\n        click.echo('HEY')\n"
@@ -135,10 +139,21 @@ def test_a_command_of_a_plugin_is_imported_when_it_is_named(tmp_path: Path) -> N
         return done.stdout + done.stderr
 
     helped = mlecore("--help")
-    assert "shout" in helped and "Provided by thing." in helped
+    assert "Shouts in your name." in helped and "Provided by broken." in helped
     assert "imported" not in helped
     assert mlecore("shout") == "imported\nHEY\n"
     told = mlecore("gone", code=3)
     assert "the command gone of broken cannot be used" in told and "nowhere" in told and "Traceback" not in told
     assert "sys:path is not a click command" in mlecore("odd", code=3)
     assert "the command left of broken cannot be used: SystemExit: 0" in mlecore("left", code=3)
+
+
+@pytest.mark.parametrize(("name", "package"), [("view", "mle-ext-view"), ("audit", "mlecore-audit"), ("viewer", None)])
+def test_a_command_that_is_not_installed_comes_with_its_package(
+    name: str, package: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(entry_points, "commands", dict)
+    done = CliRunner().invoke(main, [name])
+    assert done.exit_code == 2
+    assert re.findall(r"pip install (\S+)", done.output) == ([package] if package else [])
+    assert ("Did you mean view?" in done.output) == (package is None)

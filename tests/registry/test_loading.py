@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 import pytest
 
 from mlecore.errors import InvalidSubmission, PluginError, UsageError
+from mlecore.registry import loading
 from mlecore.registry.imports import file_of
 from mlecore.registry.loading import load, load_extensions
 from mlecore.registry.opening import open_backend
@@ -113,8 +115,29 @@ def test_an_unknown_name_offers_close_ones(put):
     put("mle-agent-baseball", "baseball_agent")
     with pytest.raises(UsageError, match=r"there is no agent called 'basebal'\nDid you mean .*baseball"):
         load("agent", "basebal")
-    with pytest.raises(UsageError, match="pip install mle-comp-xyzzy"):
-        load("competition", "Xyzzy")
+    with pytest.raises(UsageError, match="Did you mean kubernetes"):
+        load("backend", "kubernets")
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "package"),
+    [
+        ("competition", "spaceship-titanic", "mle-comp-spaceship-titanic"),
+        ("competition", "AI4Code", "mle-comp-ai4code"),
+        ("agent", "aide", "mle-agent-aide"),
+        ("competition", "Xyzzy", None),
+        ("competition", "https://example.org/titanic", None),
+        ("competition", "spaceship-titanic,ai4code", None),
+        ("backend", "k8s", None),
+    ],
+)
+def test_only_packages_of_this_project_are_suggested(monkeypatch, kind, name, package):
+    load.cache_clear()
+    monkeypatch.setattr(loading, "find", lambda *_: None)
+    monkeypatch.setattr(loading, "names", lambda _: [])
+    with pytest.raises(UsageError) as caught:
+        load(kind, name)
+    assert re.findall(r"pip install (\S+)", str(caught.value)) == ([package] if package else [])
 
 
 def test_a_disabled_one_is_not_loaded(put, monkeypatch):
