@@ -166,3 +166,5 @@ def _file(path: Path, content: bytes | Path) -> None:
         path.write_bytes(content)
     else:
         shutil.copyfile(content, path)
+    with path.open("rb") as file:
+        path.chmod(0o755 if file.read(2) == b"#!" else 0o644)

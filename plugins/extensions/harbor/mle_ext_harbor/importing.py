@@ -49,10 +49,15 @@ def import_trials(folders: Sequence[Path], runs: Path, agent: str | None, name: 
             left_out.append(f"{folder.name}: {error}")
     if not trials:
         raise UsageError("\n".join((f"no trial in {folders[0].parent} comes from a task of mlecore", *left_out)))
-    kinds = {(trial.report.edition, trial.report.data_kind == "synthetic") for trial in trials if trial.report}
-    if len(kinds) > 1:
-        raise UsageError("the trials are of different editions, or of real and of synthetic data")
-    edition, synthetic = kinds.pop() if kinds else ("v1", False)
+    reports = [trial.report for trial in trials if trial.report]
+    editions = {report.edition for report in reports}
+    # A competition whose data need no account has them in an export of synthetic data, too.
+    kinds = {report.data_kind for report in reports} - {"no_leaderboard"}
+    if len(editions) > 1 or (len(kinds) > 1 and "synthetic" in kinds):
+        raise UsageError(
+            "the trials are of different editions, or of real and of synthetic data",
+            fix=f"Move the trials of one kind to another folder, with a copy of the job's {RESULT}, and import both.",
+        )
     seeds: Counter[tuple[str, str]] = Counter()
     with scratch() as folder:
         found = []
@@ -68,8 +73,8 @@ def import_trials(folders: Sequence[Path], runs: Path, agent: str | None, name: 
             runs,
             label_of(name),
             harness="harbor",
-            edition=edition,
-            synthetic=synthetic,
+            edition=editions.pop() if editions else "v1",
+            synthetic="synthetic" in kinds,
             created_at=_text(trials[0].result, "started_at") or None,
         )
     return evolve(imported, left_out=(*left_out, *imported.left_out))

@@ -82,6 +82,23 @@ def test_a_report_of_another_competition_is_rejected(report: Path, job: Path, tm
         import_runs(job, tmp_path / "runs")
 
 
+def test_real_data_that_need_no_account_belong_to_a_job_on_synthetic_data(
+    report: Path, job: Path, tmp_path: Path
+) -> None:
+    other = json.loads(report.read_text()) | {"competition_id": "optical-digits", "data_kind": "no_leaderboard"}
+    (tmp_path / "other.json").write_text(json.dumps(other))
+    trial(job, "a", report, "2026-01-01T10:00:00Z")
+    trial(job, "b", tmp_path / "other.json", "2026-01-01T11:00:00Z", task_name="mlecore/optical-digits")
+    assert import_runs(job, tmp_path / "runs", name="g").runs == 2
+    kinds = {run.competition: run.data_kind for run in load_group(tmp_path / "runs" / "g")}
+    assert kinds == {ID: "synthetic", "optical-digits": "no_leaderboard"}
+
+    (tmp_path / "other.json").write_text(json.dumps(other | {"data_kind": "published"}))
+    trial(job, "c", tmp_path / "other.json", "2026-01-01T12:00:00Z", task_name="mlecore/optical-digits")
+    with pytest.raises(UsageError, match="real and of synthetic data"):
+        import_runs(job, tmp_path / "runs", name="h")
+
+
 def test_broken_trials_are_named_and_the_others_imported(report: Path, job: Path, tmp_path: Path) -> None:
     trial(job, "good", report, "2026-01-01T10:00:00Z")
     (trial(job, "damaged", report, "") / "result.json").write_text('{"task_name": "mlecore/')

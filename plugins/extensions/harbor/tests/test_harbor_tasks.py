@@ -35,6 +35,8 @@ def test_the_task_mounts_what_each_side_may_see(task: Path, prepared: Prepared) 
     assert verifier["network_mode"] == "none"
     assert str(prepared.root) in {mount["source"] for mount in verifier["volumes"]}
     assert all(mount["read_only"] for mount in verifier["volumes"])
+    programs = {path.name for path in task.rglob("*") if path.is_file() and path.stat().st_mode & 0o111}
+    assert programs == {"validate_submission.sh", "validate", "init", "test.sh"}
 
 
 def test_no_answer_is_in_the_folder(task: Path, prepared: Prepared) -> None:
