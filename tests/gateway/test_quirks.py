@@ -285,7 +285,7 @@ TEXT = "data: {}\n\n".format(chunk("wörds")).encode()
         (events(chunk("a"), "no JSON", "[]", "null", "3", '""', LAST), True),
         (TEXT + events(LAST), True),
         (events(chunk("a"), "[DONE]"), False),
-        (events(chunk("a", usage=None), json.dumps({"choices": [], "x_groq": {"usage": USAGE}})), False),
+        (events(chunk("a", usage=None), json.dumps({"choices": [], "x_groq": {"usage": USAGE}})), True),
         (json.dumps({**ANSWER, "usage": USAGE}).encode(), True),  # no stream, whatever was asked for
     ],
 )

@@ -50,6 +50,7 @@ class _Answer(msgspec.Struct):
     content: msgspec.Raw = msgspec.Raw()  # Messages: blocks, calls of tools among them
     content_block: msgspec.Raw = msgspec.Raw()  # one of them, in a stream
     candidates: msgspec.Raw = msgspec.Raw()  # Gemini
+    x_groq: msgspec.Raw = msgspec.Raw()  # Groq: where the last event of a stream has its usage
 
 
 class _Item(msgspec.Struct):
@@ -120,7 +121,7 @@ class Report:
         kind = _plain(answer.type)
         if (block := _item(answer.content_block)) is not None:
             self._calls.update(_used(block))
-        for inner in (_inner(answer.response), _inner(answer.message), answer):
+        for inner in (*map(_inner, (answer.response, answer.message, answer.x_groq)), answer):
             if inner is None:
                 continue
             model = _plain(inner.model) or _plain(inner.modelVersion)
