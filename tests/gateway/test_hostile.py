@@ -10,7 +10,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from mlecore_gateway import exchange, ledger, server
+from mlecore_gateway import ledger, server
 from mlecore_gateway.masking import Mask
 from mlecore_testing.models import Answer
 
@@ -218,7 +218,7 @@ def test_slow_body(gateway, monkeypatch):
 
 def test_slow_reader_holds_nothing_for_ever(front_of, monkeypatch):
     """It does not read; the answer is counted all the same, and its place given back."""
-    monkeypatch.setattr(exchange, "STALL_SECONDS", 0.3)
+    monkeypatch.setattr("mlecore_gateway.reply.STALL_SECONDS", 0.3)
     filler = b": " + b"x" * 65000 + b"\n\n"
     report = b'data: {"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 4}}\n\n'
 

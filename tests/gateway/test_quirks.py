@@ -152,7 +152,7 @@ def test_an_endpoint_that_stays_silent(front_of, monkeypatch, before, status, he
 
 def test_comments_pass_while_the_model_waits(front_of, monkeypatch):
     """A client may need them to stay connected; an error then comes too late for a status."""
-    monkeypatch.setattr(exchange, "HELD_SECONDS", 0.0)
+    monkeypatch.setattr("mlecore_gateway.reply.HELD_SECONDS", 0.0)
     go = threading.Event()
 
     def answer(handler, _):

@@ -1,4 +1,4 @@
-"""One call in progress: pass it on, stream the answer back as it comes, and count what it used."""
+"""One call in progress: pass it on, read the answer as it comes back, and count what it used."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from typing import Protocol
 
 import aiohttp
 from aiohttp import web
-from multidict import CIMultiDict
 from yarl import URL
 
 from .admission import Admitted
@@ -27,6 +26,7 @@ from .prices import Prices
 from .probe import Finding
 from .reading import Incoming, Report, Unreadable, decoder
 from .refusals import Refusal
+from .reply import Reply
 from .reservations import Reservations
 from .routes import Protocol as Api
 from .server_tools import is_tool, unlisted
@@ -34,15 +34,11 @@ from .settings import Settings
 from .transcripts import RESPONSE, Transcripts
 from .usage import fits_request, fits_response
 
-STALL_SECONDS = 60.0  # in total that a client may delay an answer: it holds a place that others wait for
 LONGEST_WAIT = 600.0  # before a retry
 KEPT_SECONDS = 1800.0  # that an endpoint may keep a call alive, with comments or blanks, without a piece of an answer
 ERROR = 4096  # bytes of an error that are read to judge it
-HELD = 64 * 1024  # bytes of a response that are kept back until it is known to be an answer, and no error
-HELD_SECONDS = 30.0  # for which they are
 
 _RETRIED = (429, 500, 502, 503, 504, 529)
-_NOT_RETURNED = frozenset("connection proxy-connection keep-alive te trailer transfer-encoding upgrade".split())
 _UNKNOWN = {"stream_options": b"stream_options", "include": b"ncrypted"}  # addition -> its sign in an error
 _AT_ONCE = 1024 * 1024  # bytes of a request that are sent in one piece
 
@@ -87,12 +83,9 @@ class Exchange:
         self.report = Report()
         self.most = self._most()
         self.started = False  # is it in the ledger, and passed on?
-        self.response: web.StreamResponse | None = None
+        self.reply = Reply(request, self.mask, self.origin)
         self.status: int | None = None  # the endpoint's
-        self.gone = False  # the client
-        self.stalled = 0.0
         self.kept = bytearray()  # of the response, for the transcript
-        self.held = bytearray()  # of the response, until it is known to be an answer
         self.heard_at = 0.0  # when the request was sent, or the last piece of an answer came
 
     def _most(self) -> Spent:
@@ -107,9 +100,8 @@ class Exchange:
     async def run(self) -> web.StreamResponse:
         """Raises Cut if the agent does not get the whole answer, Refusal or UsedUp if the call is not passed on."""
         await self._reserve()
-        while self.response is None:
-            if self.request.transport is None or self.request.transport.is_closing():
-                self.gone = True
+        while self.reply.response is None:
+            if self.reply.is_unwanted():
                 raise Cut("the client hung up before its call was passed on")
             pause = 0.0
             async with self.way.slot() as waited:
@@ -123,7 +115,7 @@ class Exchange:
                 self.call.retries += 1
                 self.call.waited = round(self.call.waited + pause, 3)
                 await asyncio.sleep(pause)
-        return self.response
+        return self.reply.response
 
     async def _reserve(self) -> None:
         began = time.monotonic()
@@ -151,7 +143,7 @@ class Exchange:
             self.headers["Accept-Encoding"] = "identity"  # what is masked must be readable
         self.report = Report()
         self.kept.clear()
-        self.held.clear()
+        self.reply.hold()
         self.call.received, self.call.first_byte = 0, None
         body = list(pieces(with_additions(self.asked.body, known)))
         self.call.sent = sum(map(len, body))
@@ -194,7 +186,7 @@ class Exchange:
     async def _broke_off(self, error: Exception) -> float:
         """No answer, or not the whole of it. Where it is to be asked for again: after how many seconds."""
         silent = isinstance(error, TimeoutError) and not isinstance(error, aiohttp.ConnectionTimeoutError)
-        if self.response is None and self._retries(504):
+        if self.reply.response is None and self._retries(504):
             return _pause(None, self.call.retries)
         if silent:
             what = f"no answer within {time.monotonic() - self.heard_at:.0f} s"
@@ -202,11 +194,11 @@ class Exchange:
         else:
             what = self.mask.text(str(error) or type(error).__name__)
             await self.way.faults.judge(self.call, None)
-        if self.response is not None or self.call.received:
+        if self.reply.response is not None or self.call.received:
             what = f"the endpoint's answer broke off: {what}"
         else:
             what = f"the model's endpoint {'does not answer' if silent else 'cannot be reached'}: {what}"
-        if self.response is not None:
+        if self.reply.response is not None:
             raise Cut(what) from None
         self._fail(504 if silent else 502, what)
         return 0.0
@@ -216,7 +208,7 @@ class Exchange:
         self.call.outcome, self.call.reason, self.call.status = "failed", short(reason), status
         refusal = Refusal(status, reason[:ERROR], "api_error", final=False)
         headers = {**refusal.headers(), **({"Retry-After": retry_after} if retry_after else {})}
-        self.response = web.Response(status=status, body=refusal.body(self.call.path), headers=headers)
+        self.reply.response = web.Response(status=status, body=refusal.body(self.call.path), headers=headers)
 
     async def _return(self, answer: aiohttp.ClientResponse, hide: bool, first: bytes, limit: asyncio.Timeout) -> float:
         """Pass on what comes, or, where it is an error with a good status, the error.
@@ -235,8 +227,7 @@ class Exchange:
             return 0.0
         as_it_came = encoding not in ("", "identity") and not hide
         if not good or self.protocol in ("models", "other"):
-            await self._begin(answer, keep_length=not hide)
-        held_until = self.heard_at + HELD_SECONDS
+            await self.reply.begin(answer, keep_length=not hide)
         try:
             async for piece in _pieces(first, answer):
                 self.call.received += len(piece)
@@ -246,24 +237,23 @@ class Exchange:
                     raise Cut("the endpoint sent the key back, compressed")
                 if reader.progress():
                     self._heard(limit)
-                await self._write(piece if as_it_came else shown)
-                late = len(self.held) > HELD or time.monotonic() > held_until
-                if self.response is None and (reader.begun or late):
+                await self.reply.write(piece if as_it_came else shown)
+                if self.reply.response is None and (reader.begun or self.reply.held_enough):
                     if self.report.failure is not None:
                         break
-                    await self._begin(answer, keep_length=not hide)
+                    await self.reply.begin(answer, keep_length=not hide)
         except Unreadable as error:
             raise Cut(str(error)) from None
         finally:
             last = self.mask.feed(reader.rest()) + self.mask.rest()
             self._keep(last)
-            await self._write(b"" if as_it_came else last)
-        if self.response is None:
+            await self.reply.write(b"" if as_it_came else last)
+        if self.reply.response is None:
             nothing = None if reader.heard else Failure(502, "nothing")
             failure = nothing or (None if self.report.text else self.report.failure)
             if failure is not None:
                 return await self._failed(failure, answer)
-            await self._begin(answer, keep_length=not hide)
+            await self.reply.begin(answer, keep_length=not hide)
         self.call.outcome, self.call.status = "passed", answer.status
         if good and (failure := self.report.failure) is not None:
             self.call.outcome = "failed"
@@ -271,10 +261,7 @@ class Exchange:
             await self.way.faults.judge(self.call, failure.status, failure.message)
         elif good:
             self.way.faults.answered(self.call)
-        if not self.gone:
-            assert self.response is not None
-            with contextlib.suppress(ConnectionError):
-                await self.response.write_eof()
+        await self.reply.end()
         return 0.0
 
     def _heard(self, limit: asyncio.Timeout) -> None:
@@ -296,47 +283,9 @@ class Exchange:
         self._fail(failure.status, self.mask.text(what), retry_after)
         return 0.0
 
-    async def _begin(self, answer: aiohttp.ClientResponse, keep_length: bool) -> None:
-        headers = CIMultiDict[str]()
-        for name, value in answer.headers.items():
-            lower = name.lower()
-            if lower in _NOT_RETURNED or (lower in ("content-length", "content-encoding") and not keep_length):
-                continue
-            if lower == "location" and value.startswith(self.origin + "/"):
-                value = value[len(self.origin) :]
-            headers.add(self.mask.name(name), self.mask.text(value))
-        reason = None if answer.reason is None else self.mask.text(answer.reason)
-        self.response = web.StreamResponse(status=answer.status, reason=reason, headers=headers)
-        try:
-            await self.response.prepare(self.request)
-        except ConnectionError:
-            self.gone = True
-        await self._write(bytes(self.held))
-        self.held.clear()
-
     def _keep(self, piece: bytes) -> None:
         if self.way.transcripts is not None:
             self.kept += piece[: max(0, RESPONSE - len(self.kept))]
-
-    async def _write(self, piece: bytes) -> None:
-        """Nothing is written to a client that is gone, but its answer is read to the end: it must be counted."""
-        if self.response is None:
-            self.held += piece
-            return
-        if self.gone or not piece:
-            return
-        began = time.monotonic()
-        try:
-            async with asyncio.timeout(STALL_SECONDS - self.stalled):
-                await self.response.write(piece)
-        except ConnectionError:
-            self.gone = True
-        except TimeoutError:
-            self.gone = True
-            if self.request.transport is not None:
-                self.request.transport.abort()
-            self.call.reason = "the client did not read the answer"
-        self.stalled += time.monotonic() - began
 
     def end(self) -> None:
         """Write the call's line, and let others have what it reserved."""
@@ -351,8 +300,8 @@ class Exchange:
         """Complete the call with what is known at its end."""
         call, report, asked = self.call, self.report, self.asked
         call.answered = None if report.model is None else short(self.mask.text(report.model))
-        if self.gone and call.outcome == "passed":
-            call.reason = call.reason or "the client hung up"
+        if self.reply.gone and call.outcome == "passed":
+            call.reason = self.reply.gone
         if self.mask.hits:
             call.reason = "the endpoint sent the key back; it was masked"
         tokens, good = self._tokens(), self.status is not None and self.status < 400

@@ -137,7 +137,7 @@ class Gateway:
             call.outcome, call.reason = "cut" if exchange.started else "refused", short(str(cut))
             if request.transport is not None:
                 request.transport.abort()  # the agent must see that it is incomplete
-            return exchange.response or web.Response(status=502)
+            return exchange.reply.response or web.Response(status=502)
         except asyncio.CancelledError:
             call.outcome, call.reason = "cut" if exchange.started else "refused", "the gateway ended"
             raise
