@@ -25,6 +25,7 @@ class Listed:
     modality: str | None = None
     task: str | None = None
     metric: str | None = None
+    incomparable: str = ""  # editions that its human leaderboard does not compare with, separated by blanks
 
 
 @cache
@@ -50,7 +51,19 @@ def listed(competition: str) -> Listed:
         facts = installed(competition).facts
     except MlecoreError:
         return Listed(id=competition)
-    return Listed(id=competition, split=facts.split, modality=facts.modality, task=facts.task, metric=facts.metric)
+    return Listed(
+        id=competition,
+        split=facts.split,
+        modality=facts.modality,
+        task=facts.task,
+        metric=facts.metric,
+        incomparable=" ".join(name for name, edition in facts.editions.items() if edition.thresholds == "none"),
+    )
+
+
+def comparable(competition: str, edition: str) -> bool:
+    """Does its human leaderboard compare with this edition? Where it does not, there are no medals."""
+    return edition not in listed(competition).incomparable.split()
 
 
 def task_family(task: str | None) -> str | None:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from attrs import evolve, frozen
 
+from mlecore.reports import rates
 from mlecore.reports.conditions import between
 from mlecore.reports.graded import Graded
 from mlecore.reports.statistics import Counts, Interval, chance_to_win, holm, mean_interval, paired_difference
@@ -23,6 +24,7 @@ class Difference:
 
     rate: str
     without_flagged: bool  # flagged runs count as failures
+    competitions: int  # a medal rate leaves out those without a comparable leaderboard
     a: float
     b: float
     difference: float
@@ -47,7 +49,8 @@ class Pair:
 
 @frozen(kw_only=True)
 class Comparison:
-    """Two setups, by their keys. ``differ`` says what else differs; they are then compared only on request."""
+    """Two setups, by their keys. ``differ`` says what else differs; they are then compared only on request, and those
+    of different editions never."""
 
     a: str
     b: str
@@ -83,9 +86,10 @@ def compare(a: Side, b: Side, mix: bool = False) -> Comparison | None:
     pairs = [_pair(competition, runs_a[competition], runs_b[competition], goal) for competition in both]
     wins = [pair.a_wins for pair in pairs]
     chances = sum(min(len(runs_a[competition]), len(runs_b[competition])) for competition in both)
-    done = bool(both) and (mix or not differ)
-    rates = ("any_medal", "above_median", "valid") if goal == "any_medal" else ("beats_sample", "valid")
+    done = bool(both) and (mix or not differ) and "edition" not in differ
+    kinds = ("any_medal", "above_median", "valid") if goal == "any_medal" else ("beats_sample", "valid")
     without = (False, True) if any_flagged(runs_a) or any_flagged(runs_b) else (False,)
+    found = (_difference(kind, runs_a, runs_b, flagged) for kind in kinds * done for flagged in without)
     return Comparison(
         a=a.key,
         b=b.key,
@@ -93,7 +97,7 @@ def compare(a: Side, b: Side, mix: bool = False) -> Comparison | None:
         planned=len(planned),
         differ=differ,
         goal=goal,
-        differences=tuple(_difference(name, runs_a, runs_b, flagged) for name in rates * done for flagged in without),
+        differences=tuple(row for row in found if row is not None),
         a_wins=statistics.fmean(wins) if done else None,
         # n runs against n scatter no more than n independent duels would (Birnbaum and Klose 1957)
         a_wins_interval=mean_interval(wins, chances) if done else None,
@@ -145,23 +149,31 @@ def any_flagged(runs: Runs) -> bool:
 
 
 def counts(runs: Runs, rate: str, unflagged: bool = False) -> Counts:
-    """Competition -> (runs that succeeded, runs); ``unflagged``: those that a detector flagged did not succeed."""
-    return {
-        competition: (
-            sum(bool(getattr(item.unflagged if unflagged else item.outcome, rate)) for item in items),
-            len(items),
-        )
-        for competition, items in runs.items()
-    }
+    """As ``rates.counts``; ``unflagged``: runs that a detector flagged did not succeed. A medal rate leaves out
+    competitions on which no medals can be earned."""
+    return rates.counts(
+        (
+            (competition, item.unflagged if unflagged else item.outcome)
+            for competition, items in runs.items()
+            if rate not in rates.MEDAL_RATES or all(item.ranked for item in items)
+            for item in items
+        ),
+        rate,
+    )
 
 
-def _difference(rate: str, runs_a: Runs, runs_b: Runs, without_flagged: bool) -> Difference:
+def _difference(rate: str, runs_a: Runs, runs_b: Runs, without_flagged: bool) -> Difference | None:
+    """None if no competition counts in the rate of both."""
     a, b = (counts(runs, rate, without_flagged) for runs in (runs_a, runs_b))
+    a, b = {id: a[id] for id in a if id in b}, {id: b[id] for id in a if id in b}
+    if not a:
+        return None
     shares_a, shares_b = ([wins / runs for wins, runs in counted.values()] for counted in (a, b))
     found = paired_difference(a, b)
     return Difference(
         rate=rate,
         without_flagged=without_flagged,
+        competitions=len(a),
         a=100 * statistics.fmean(shares_a),
         b=100 * statistics.fmean(shares_b),
         difference=found.difference,

@@ -12,6 +12,7 @@ from mlecore.agents import Usage
 from mlecore.data.prepared import NO_MEDALS
 from mlecore.detectors import Evidence, Finding
 from mlecore.grading.report import Report
+from mlecore.reports.benchmark import comparable
 from mlecore.reports.rates import Outcome
 from mlecore.runs.digests import problems
 from mlecore.runs.findings import DetectorOutcome, Findings, read_findings
@@ -77,7 +78,7 @@ class Graded:
         """Could it have earned a medal?"""
         if self.report is not None:
             return self.report.gold_threshold is not None
-        return self.run.data_kind not in NO_MEDALS
+        return self.run.data_kind not in NO_MEDALS and comparable(self.run.competition, self.run.edition)
 
     @property
     def outcome(self) -> Outcome:

@@ -102,9 +102,9 @@ def _reached(document: Document, best: SetupSummary, name: str) -> str:
     if found is None or rate is None:
         return _no_rate(document, best)
     reach = found.intervals[best.goal]
-    where = f" ({LEVEL} % interval {interval(reach)})" if reach else ""
+    where = f"{LEVEL} % interval {interval(reach)}" if reach else ""
     first = f"Of {len(document.setups)} setups, " if len(document.setups) > 2 else ""
-    return one_line(f"{first}{name} {_success(best)}{where}.")
+    return one_line(f"{first}{name} {_success(best, where)}.")
 
 
 def _no_rate(document: Document, best: SetupSummary) -> str:
@@ -118,14 +118,17 @@ def _no_rate(document: Document, best: SetupSummary) -> str:
     return f"There is no rate over all planned competitions, as {why}."
 
 
-def _success(setup: SetupSummary) -> str:
-    """Such as "earns a medal on 45.3 % of 75 competitions"."""
+def _success(setup: SetupSummary, where: str = "") -> str:
+    """Such as "earns a medal on 45.3 % of 75 competitions", with what it leaves out and ``where`` in brackets."""
     assert setup.planned_rates is not None and setup.main_rate is not None
     rates, mean = setup.planned_rates.rates, setup.main_rate.mean
     reaches, misses = _REACHES[setup.goal], _MISSES[setup.goal]
     if rates.competitions > 1:
         share = f"{mean:.1f} %" if mean else "none"
-        return f"{reaches} on {share} of {rates.competitions} competitions"
+        left_out = rates.left_out if setup.goal == "any_medal" else ""
+        number = rates.competitions - len(rates.unranked) * bool(left_out)
+        remarks = "; ".join(filter(None, (left_out, where)))
+        return f"{reaches} on {share} of {counted(number, 'competition')}" + (f" ({remarks})" if remarks else "")
     on, runs = rates.ids[0], len(rates.seeds)
     if runs == 1:
         return f"{reaches if mean else misses} on {on}"

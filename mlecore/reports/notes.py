@@ -35,11 +35,10 @@ def notes(setup: Setup, rates: Sequence[SplitSummary], coverage: Coverage) -> It
     planned = {item.run.competition for item in setup.runs}
     yield from _incomplete_seeds([row.rates for row in rates if planned.issuperset(row.rates.ids)])
     for row in (summary.rates for summary in rates):
-        if row.unranked and row.split == "these" and goal_of(setup.runs) == "any_medal":
-            yield (
-                "No medal rate includes these competitions, which have no human leaderboard or, in this edition, no "
-                f"comparable one: {some(row.unranked)}."
-            )
+        if row.split == "these" and (unplanned := [id for id in row.ids if id not in planned]):
+            yield f"Chosen competitions that no run was planned on: {some(unplanned)}."
+        if row.left_out and row.seeds and goal_of(setup.runs) == "any_medal":
+            yield f"Medal rates over {row.split} count {row.left_out}."
     others = [item.run.name for item in setup.counted if item.report and item.report.began_with]
     if others:
         yield f"Graded on request by another plugin than the one that their group started with: {some(others)}."

@@ -30,6 +30,7 @@ def _not_comparable(summary: SetupSummary) -> Iterable[str]:
     complete = [row.rates for row in summary.rates if row.rates.split == "All"]
     if not complete or not complete[0].seeds:
         yield "no seed covers all 75 competitions"
+    yield from (f"{row.rates.split} counts {row.rates.left_out}" for row in summary.rates if row.rates.left_out)
     for row in complete:
         if 0 < len(row.seeds) < 3:
             yield f"{len(row.seeds)} of the 3 seeds that entries needed"

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from attrs import frozen
 
-from mlecore.reports.benchmark import SPLITS, split_ids
+from mlecore.reports.benchmark import SPLITS, comparable, split_ids
+from mlecore.reports.statistics import Counts
 
 MEDAL_RATES = ("any_medal", "gold", "silver", "bronze", "above_median")
 RATES = (*MEDAL_RATES, "valid", "made")
@@ -67,7 +68,12 @@ class SplitRates:
     incomplete: Mapping[str, int]  # seed -> how many graded runs it lacks; left out, or padded with failures
     padded: bool
     rates: Mapping[str, Rate | None]  # None: no seed counts, or no medals can be earned here
-    unranked: tuple[str, ...] = ()  # competitions without thresholds, which no medal rate counts
+    unranked: tuple[str, ...] = ()  # competitions without a comparable leaderboard, which no medal rate counts
+
+    @property
+    def left_out(self) -> str:
+        """Which competitions medal rates leave out; empty if they count all, or none."""
+        return left_out(self.ids, self.unranked)
 
 
 def rate(shares: Sequence[float]) -> Rate:
@@ -76,15 +82,44 @@ def rate(shares: Sequence[float]) -> Rate:
     return Rate(mean=100 * statistics.fmean(shares), sem=sem)
 
 
+def unranked(
+    competitions: Iterable[str], edition: str = "v1", runs: Iterable[tuple[str, bool]] = ()
+) -> tuple[str, ...]:
+    """Those that no medal rate counts: their human leaderboard does not compare with the edition, or one of the runs
+    (competition, could it earn a medal?) shows that there is none."""
+    without = {competition for competition, could in runs if not could}
+    return tuple(id for id in competitions if id in without or not comparable(id, edition))
+
+
+def left_out(competitions: Sequence[str], without: Sequence[str]) -> str:
+    """Such as "21 of 22: random-acts-of-pizza has no comparable leaderboard"; empty for none and for all of them."""
+    number, of = len(without), len(competitions)
+    have = f"{', '.join(without)} {'has' if number == 1 else 'have'} no comparable leaderboard"
+    return f"{of - number} of {of}: {have}" if 0 < number < of else ""
+
+
+def counts(runs: Iterable[tuple[str, object]], rate: str) -> Counts:
+    """Competition -> (runs that succeeded, runs). The attribute ``rate`` of each run says whether it did."""
+    found: dict[str, tuple[int, int]] = {}
+    for competition, run in runs:
+        wins, of = found.get(competition, (0, 0))
+        found[competition] = wins + bool(getattr(run, rate)), of + 1
+    return found
+
+
 def all_rates(
-    seeds: Seeds, chosen: Sequence[str] = (), pad: bool = False, kinds: Sequence[str] = RATES
+    seeds: Seeds,
+    chosen: Sequence[str] = (),
+    pad: bool = False,
+    kinds: Sequence[str] = RATES,
+    edition: str = "v1",
 ) -> list[SplitRates]:
     """Low, Medium and High if a planned run belongs to them, All of the benchmark, and these: exactly those planned.
 
     ``chosen`` competitions replace all that. "these" is left out if it is the same as one of the others.
     """
     if chosen:
-        return [split_rates("these", chosen, seeds, pad, kinds)]
+        return [split_rates("these", chosen, seeds, pad, kinds, edition)]
     planned = {competition for runs in seeds.values() for competition in runs}
     named = [(split, split_ids(split)) for split in SPLITS]
     rows = [(split.capitalize(), ids) for split, ids in named if planned & set(ids)]
@@ -92,16 +127,20 @@ def all_rates(
         rows.append(("All", split_ids("all")))
     if planned and not any(planned == set(ids) for _, ids in rows):
         rows.append(("these", tuple(sorted(planned))))
-    return [split_rates(name, ids, seeds, pad, kinds) for name, ids in rows]
+    return [split_rates(name, ids, seeds, pad, kinds, edition) for name, ids in rows]
 
 
 def split_rates(
-    name: str, wanted: Sequence[str], seeds: Seeds, pad: bool = False, kinds: Sequence[str] = RATES
+    name: str,
+    wanted: Sequence[str],
+    seeds: Seeds,
+    pad: bool = False,
+    kinds: Sequence[str] = RATES,
+    edition: str = "v1",
 ) -> SplitRates:
     """The rates over the competitions ``wanted``. A seed belongs to them if one of its runs was planned on any of them.
 
-    In "these" (a chosen list), competitions without thresholds count in no medal rate. A split of the benchmark has
-    none of them; if data without thresholds replace one of its competitions, it has no medal rates.
+    Medal rates leave out competitions without a comparable leaderboard. If no run could earn a medal, there are none.
     """
     missing = {
         seed: sum(competition not in runs or runs[competition].missing for competition in wanted)
@@ -110,14 +149,9 @@ def split_rates(
     }
     incomplete = {seed: count for seed, count in missing.items() if count}
     counted = tuple(seed for seed in missing if pad or seed not in incomplete)
-    unranked = tuple(
-        competition
-        for competition in wanted
-        if any(competition in runs and not runs[competition].ranked for runs in seeds.values())
-    )
-    ranked = [competition for competition in wanted if competition not in unranked]
-    if unranked and (name != "these" or not any(item.ranked for runs in seeds.values() for item in runs.values())):
-        ranked = []
+    could = [(competition, run.ranked) for runs in seeds.values() for competition, run in runs.items()]
+    without = unranked(wanted, edition, could)
+    ranked = [id for id in wanted if id not in without] if any(ranked for _, ranked in could) else []
     rates = {
         kind: _rate(kind, ranked if kind in MEDAL_RATES else wanted, [seeds[seed] for seed in counted])
         for kind in kinds
@@ -130,7 +164,7 @@ def split_rates(
         incomplete=incomplete,
         padded=pad,
         rates=rates,
-        unranked=unranked,
+        unranked=without,
     )
 
 

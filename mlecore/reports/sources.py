@@ -26,6 +26,8 @@ def read_sources(groups: Sequence[str], files: Sequence[Path], runs: Path) -> li
                 found.setdefault(graded.run.uid, graded)
     reports = read_grading_reports([*files, *named]) if files or named else []
     if not found and not reports:
+        if files or named:
+            raise UsageError(f"{', '.join(map(str, (*files, *named)))}: no run is in it")
         raise UsageError(
             "say what to report on: mlecore report GROUP, or --grading-reports FILE",
             fix="`mlecore runs list` shows the groups.",

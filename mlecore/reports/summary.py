@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
+from mlecore.errors import UsageError
+from mlecore.reports.cells import some
 from mlecore.reports.compare import Side, any_flagged, by_competition, compare, corrected, counts, goal_of
 from mlecore.reports.conditions import differences, shared
 from mlecore.reports.costs import costs
@@ -37,11 +39,15 @@ def summarise(
     """A whole report on planned runs, those that are missing included.
 
     ``competitions`` limits it to these. ``pad_missing`` counts missing runs as failures; else they are left out.
-    ``mix`` averages and compares where conditions differ.
+    ``mix`` averages and compares where conditions differ. Raises UsageError if no run is on one of ``competitions``.
     """
     from importlib.metadata import version
 
+    graded = list(graded)
     found = setups(kept(graded, competitions))
+    if not found:
+        planned = sorted({item.run.competition for item in graded})
+        raise UsageError(f"none of the runs is on {some(competitions)}", fix=f"There are runs on {some(planned, 10)}.")
     summaries = tuple(_setup(_key(number), setup, competitions, pad_missing, mix) for number, setup in enumerate(found))
     sides = {
         summary.key: Side(
@@ -85,7 +91,8 @@ def _setup(key: str, setup: Setup, competitions: Sequence[str], pad: bool, mix: 
     goal = goal_of(setup.runs)
     places = mean_positions(by_id)
     kinds = RATES if goal == "any_medal" else (*RATES, goal)
-    rates = tuple(_split_summaries(planned, competitions, pad, kinds))
+    edition = setup.runs[0].run.edition
+    rates = tuple(_split_summaries(planned, competitions, pad, kinds, edition))
     coverage = _coverage(setup, pad)
     columns = {item.run.uid: column for column, part in seeds(setup.runs).items() for item in part.values()}
     return SetupSummary(
@@ -94,7 +101,7 @@ def _setup(key: str, setup: Setup, competitions: Sequence[str], pad: bool, mix: 
         agent=setup.agent,
         variant=setup.variant,
         model=setup.runs[0].run.model,
-        edition=setup.runs[0].run.edition,
+        edition=edition,
         data_kinds=tuple(dict.fromkeys(item.run.data_kind for item in setup.runs if item.run.data_kind)),
         goal=goal,
         no_medals=None if goal == "any_medal" else no_medals(setup),
@@ -135,20 +142,20 @@ def _coverage(setup: Setup, pad: bool) -> Coverage:
 
 
 def _split_summaries(
-    planned: Sequence[Graded], competitions: Sequence[str], pad: bool, kinds: Sequence[str]
+    planned: Sequence[Graded], competitions: Sequence[str], pad: bool, kinds: Sequence[str], edition: str
 ) -> Iterable[SplitSummary]:
     by_seed = seeds(planned)
     outcomes = {seed: {id: item.outcome for id, item in part.items()} for seed, part in by_seed.items()}
     flagged = any(item.suspicions for item in planned if item.counts)
     clean = {seed: {id: item.unflagged for id, item in part.items()} for seed, part in by_seed.items()}
-    for row in all_rates(outcomes, competitions, pad, kinds):
+    for row in all_rates(outcomes, competitions, pad, kinds, edition):
         yield SplitSummary(
             rates=row,
             intervals={
                 kind: None if rate is None else rate_interval(_counts(kind, row, outcomes))
                 for kind, rate in row.rates.items()
             },
-            without_flagged=split_rates(row.split, row.ids, clean, pad, kinds).rates if flagged else None,
+            without_flagged=split_rates(row.split, row.ids, clean, pad, kinds, edition).rates if flagged else None,
         )
 
 

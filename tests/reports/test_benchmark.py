@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from mlecore.reports.benchmark import listed, split_ids
+from mlecore.reports.benchmark import comparable, listed, split_ids
 
 PACKAGES = Path(__file__).resolve().parents[2] / "plugins" / "competitions"
 
 
-def facts(id: str) -> dict[str, object]:
+def facts(id: str) -> dict[str, Any]:
     (path,) = PACKAGES.glob(f"{id}/**/competition.toml")
     return tomllib.loads(path.read_text())
 
@@ -22,3 +23,5 @@ def test_it_says_what_the_package_says(id: str) -> None:
     of_package = facts(id)
     for name in ("split", "modality", "task", "metric"):
         assert getattr(listed(id), name) == of_package.get(name), name
+    editions = of_package["editions"]
+    assert all(comparable(id, name) == (edition.get("thresholds") != "none") for name, edition in editions.items())

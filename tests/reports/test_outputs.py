@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import shutil
 import statistics
+from pathlib import Path
 
 import pytest
 from attrs import evolve
@@ -249,3 +251,11 @@ def test_against_published(two_groups) -> None:
 def test_wrong_usage(two_groups, words, said) -> None:
     result = report(*words, "--runs", str(two_groups))
     assert result.exit_code == 2 and said in result.output
+
+
+@pytest.mark.parametrize("form", ["--mix", "--markdown", "--json", "--csv", f"--html={os.devnull}", "--pad-missing"])
+@pytest.mark.parametrize("few", ["--split=high", "--competition=nosuch"])
+def test_nothing_is_left_to_report(tmp_path: Path, few: str, form: str) -> None:
+    folder = drawn_groups.write_group(tmp_path, "g", competitions=["leaf-classification"], seeds=1)
+    result = report(str(folder), few, form)
+    assert result.exit_code == 2 and "none of the runs is on" in result.output, result.output

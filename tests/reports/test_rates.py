@@ -66,6 +66,21 @@ def test_medal_rates_leave_out_what_has_no_thresholds() -> None:
     assert (low.rates["any_medal"], low.rates["valid"]) == (None, rate([1.0]))
 
 
+def test_medal_rates_of_v2_are_over_those_with_a_comparable_leaderboard() -> None:
+    ids = split_ids("low")
+    without = Outcome(ranked=False, valid=True, made=True)
+    seeds = {
+        "0": {**seed(ids, 11), "random-acts-of-pizza": without}
+    }  # the last 11 earn nothing, this one is among them
+    low, everything = all_rates(seeds, edition="v2")[:2]
+    assert (low.rates["any_medal"], low.competitions) == (rate([11 / 21]), 22)
+    assert low.left_out == "21 of 22: random-acts-of-pizza has no comparable leaderboard"
+    # those that nobody planned, too
+    del seeds["0"]["random-acts-of-pizza"]
+    padded = split_rates("Low", ids, seeds, pad=True, edition="v2")
+    assert padded.rates["any_medal"] == rate([11 / 21]) and everything.unranked[0] == "random-acts-of-pizza"
+
+
 def test_chosen_competitions() -> None:
     (row,) = all_rates({"0": {"a": MEDAL, "b": NOTHING}, "1": {"a": MEDAL}}, chosen=("a",))
     assert (row.competitions, row.seeds, row.rates["gold"]) == (1, ("0", "1"), rate([1.0, 1.0]))

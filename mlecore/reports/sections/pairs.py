@@ -19,7 +19,7 @@ def pairs(comparisons: Sequence[Comparison], main: bool = False) -> Section:
         (
             f"{found.a} - {found.b}",
             RATE_NAMES[row.rate] + f", {FLAGGED}" * row.without_flagged,
-            out_of(found.competitions, found.planned),
+            out_of(row.competitions, found.planned),
             f"{row.a:.1f}",
             f"{row.b:.1f}",
             f"{row.difference:+.1f}",

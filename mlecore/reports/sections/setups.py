@@ -99,7 +99,9 @@ def split_rates(setups: Sequence[SetupSummary]) -> Section:
             row = summary.rates
             if not row.seeds and row.split != "these":
                 continue  # most groups cover no split
-            start = (setup.key, row.split, str(row.competitions), str(len(row.seeds)))
+            medals = row.competitions - len(row.unranked)
+            number = f"{row.competitions}, {medals} for medals" if row.left_out else str(row.competitions)
+            start = (setup.key, row.split, number, str(len(row.seeds)))
             shown = interval(summary.intervals[setup.goal])
             rows.append((*start, *(rate(row.rates.get(name)) for name in names), shown))
             if (clean := summary.without_flagged) is not None:

@@ -55,6 +55,7 @@ def difference(
     return {
         "rate": kind,
         "without_flagged": without,
+        "competitions": len(both),
         "a": mean_share(of_a, both, kind, without),
         "b": mean_share(of_b, both, kind, without),
         "difference": float(100 * sum(steps) / len(steps)),

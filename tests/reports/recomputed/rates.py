@@ -30,7 +30,7 @@ def split_rates(name: str, wanted: Sequence[str], runs: Sequence[Run]) -> dict[s
     for kind in (*KINDS, *["beats_sample"] * (goal_of(runs) == "beats_sample")):
         medal = kind not in ("beats_sample", "valid", "made")
         counted = [id for id in wanted if not (medal and id in without)]
-        if not complete or not counted or (medal and name != "these" and len(counted) < len(wanted)):
+        if not complete or not counted:
             rates[kind] = intervals[kind] = clean[kind] = None
             continue
         kept = [[seeds[seed][id] for id in counted] for seed in complete]

@@ -36,6 +36,7 @@ def _table(table: Table) -> dict[str, Any]:
         "conditions": dict(table.conditions),
         "competitions": list(table.ids),
         "goal": table.goal,
+        "left_out": table.left_out,
         "rows": [_row(row) for row in table.rows],
     }
 
@@ -73,7 +74,7 @@ def entry_json(standing: Standing) -> bytes:
 def entries_csv(shown: Sequence[Table]) -> str:
     """A line per entry and table."""
     header = ["table", "rank", "rank_low", "rank_high", "entry", "agent", "version", "models", "goal", "rate"]
-    header += ["rate_low", "rate_high", "seeds", "runs", "valid", "hours_per_run", "usd", "tags", "like"]
+    header += ["rate_low", "rate_high", "seeds", "runs", "valid", "hours_per_run", "usd", "tags", "like", "left_out"]
     return as_csv(header, [_cells(table, row) for table in shown for row in table.rows])
 
 
@@ -83,7 +84,7 @@ def _cells(table: Table, row: Row) -> list[object]:
     low, high = place.interval or (None, None)
     values: list[object] = [table.title, place.rank, *place.ranks, row.standing.name, entry.agent, entry.version]
     values += ["; ".join(entry.models), table.goal, place.rate, low, high, row.seeds, row.runs, row.valid, row.hours]
-    return [*values, row.usd, " ".join(row.standing.tags), " ".join(row.like)]
+    return [*values, row.usd, " ".join(row.standing.tags), " ".join(row.like), table.left_out]
 
 
 def runs_csv(found: Sequence[Standing]) -> str:

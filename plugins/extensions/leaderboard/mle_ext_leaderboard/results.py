@@ -52,6 +52,10 @@ class RunResult:
     findings: tuple[str, ...] = ()  # "verdict: rule: summary", of detectors
 
     @property
+    def any_medal(self) -> bool:
+        return bool(self.medal)
+
+    @property
     def earns(self) -> bool:
         """Does it raise a rate of the site?"""
         return bool(self.medal or self.beats_sample)

@@ -15,7 +15,7 @@ from mle_ext_leaderboard.ranking import Ranked, rank_entries
 from mle_ext_leaderboard.results import Results, RunResult
 from mle_ext_leaderboard.rules import Remark, covered_sets, table_key
 from mlecore.errors import MlecoreError
-from mlecore.reports.statistics import Counts
+from mlecore.reports.rates import counts, left_out, unranked
 from mlecore.sharing.bundle import OpenBundle, require_head
 from mlecore.sharing.signed import has_second_party
 
@@ -121,6 +121,7 @@ class Table:
     conditions: tuple[tuple[str, str], ...]
     ids: tuple[str, ...]  # of the competitions
     goal: Goal
+    left_out: str = ""  # which of them its rates leave out
     rows: tuple[Row, ...] = field(factory=tuple)
 
     @property
@@ -179,34 +180,30 @@ def tables(board: Board, found: Sequence[Standing]) -> list[Table]:
 
 def _table(key: tuple[tuple[str, str], ...], ids: Sequence[str], members: Sequence[Standing]) -> Table:
     runs = {each.name: runs_of(each.check.results, ids) for each in members if each.check.results}
-    medals = any(run.ranked for of in runs.values() for run in of)
+    without = unranked(ids, dict(key)["edition"])
+    medals = any(run.ranked for of in runs.values() for run in of if run.competition not in without)
     goal: Goal = "any_medal" if medals else "beats_sample"
-    ranked = rank_entries([counts(runs[each.name], goal) for each in members])
+    counted = {*ids} - {*without} if medals else {*ids}
+    ranked = rank_entries(
+        [
+            counts(((run.competition, run) for run in runs[each.name] if run.competition in counted), goal)
+            for each in members
+        ]
+    )
     rows = [
         _row(each, place, tuple(members[other].name for other in place.like), runs[each.name])
         for each, place in zip(members, ranked, strict=True)
     ]
     rows.sort(key=lambda row: (row.ranked.rank, row.standing.name))
-    return Table(conditions=key, ids=tuple(ids), goal=goal, rows=tuple(rows))
+    return Table(
+        conditions=key, ids=tuple(ids), goal=goal, left_out=left_out(ids, without) if medals else "", rows=tuple(rows)
+    )
 
 
 def runs_of(results: Results, ids: Sequence[str]) -> list[RunResult]:
     """Runs on these competitions."""
     wanted = {*ids}
     return [run for run in results.runs if run.competition in wanted]
-
-
-def counts(runs: Sequence[RunResult], goal: Goal) -> Counts:
-    """Competition -> (runs that reached the goal, runs); one without a result has failed."""
-    found: dict[str, tuple[int, int]] = {}
-    for run in runs:
-        wins, of = found.get(run.competition, (0, 0))
-        found[run.competition] = wins + reaches(run, goal), of + 1
-    return found
-
-
-def reaches(run: RunResult, goal: Goal) -> bool:
-    return bool(run.medal) if goal == "any_medal" else bool(run.beats_sample)
 
 
 def _row(standing: Standing, ranked: Ranked, like: tuple[str, ...], runs: Sequence[RunResult]) -> Row:

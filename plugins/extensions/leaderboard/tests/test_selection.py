@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,13 @@ from attrs import evolve
 from mle_ext_leaderboard.board import open_board
 from mle_ext_leaderboard.checking import Check, check_rules
 from mle_ext_leaderboard.duplicates import known_of
-from mle_ext_leaderboard.tables import Standing
+from mle_ext_leaderboard.tables import Standing, standings, tables
 from mlecore_testing import drawn_groups
 
 from mlecore.agents import Usage
 from mlecore.registry.provenance import PluginUse
+from mlecore.reports.sources import read_sources
+from mlecore.reports.summary import summarise
 from mlecore.runs.findings import Findings, write_findings
 from mlecore.runs.measured import ModelCalls
 from mlecore.runs.record import RunRecord
@@ -88,3 +91,18 @@ def test_a_cost_that_nobody_knows_is_not_below_the_limit(
     add("alpha", make_export("a", change=lambda run: evolve(run, **changes) if run.seed else run))
     _, found = checked(board, only="budget")
     assert [each for each, _ in found] == ([level] if level else [])
+
+
+def test_v2_counts_as_reports_do(board: Path, make_export: Make, add: Make, tmp_path: Path) -> None:
+    """A competition without a comparable leaderboard is no failure."""
+    ids = ("leaf-classification", "spaceship-titanic", "random-acts-of-pizza")
+    rules = (board / "leaderboard.toml").read_text()
+    (board / "leaderboard.toml").write_text(re.sub(r"three = .*", f"three = {[*ids]}", rules))
+    add("alpha", make_export("a", competitions=ids, edition="v2", skill=1.0))
+    opened = open_board(board)
+    (table,) = tables(opened, standings(opened))
+    (setup,) = summarise(read_sources(["a"], (), tmp_path / "runs")).setups
+    rates = setup.rates[-1].rates
+    assert setup.main_rate and setup.main_rate.mean > 0
+    assert table.rows[0].ranked.rate == pytest.approx(setup.main_rate.mean)
+    assert table.left_out == rates.left_out == "2 of 3: random-acts-of-pizza has no comparable leaderboard"

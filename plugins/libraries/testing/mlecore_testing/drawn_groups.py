@@ -15,7 +15,7 @@ from mlecore.agents import Usage
 from mlecore.backends import Hardware
 from mlecore.grading.report import Report
 from mlecore.registry.provenance import PluginUse
-from mlecore.reports.benchmark import split_ids
+from mlecore.reports.benchmark import comparable, split_ids
 from mlecore.runs.digests import with_digest, with_digests
 from mlecore.runs.planning import parse_plan
 from mlecore.runs.record import Collected, RunRecord, State
@@ -36,11 +36,12 @@ def write_group(
     competitions: Sequence[str] = split_ids("all"),
     seeds: int = 3,
     medals: bool = True,
+    edition: str = "v1",
 ) -> Path:
     """A finished group. ``skill`` in [0, 1]: how near to gold its agent comes. The same arguments, the same runs."""
     plan = parse_plan(
         f"competitions = {json.dumps(list(competitions))}\nseeds = {seeds}\n[[agents]]\nname = {json.dumps(agent)}\n"
-        f"[data]\nsynthetic = {'false' if medals else 'true'}\n"
+        f"[data]\nedition = {json.dumps(edition)}\nsynthetic = {'false' if medals else 'true'}\n"
     )
     group = create_group(runs, name, plan)
     for record in planned_records(group):
@@ -54,6 +55,10 @@ def write_run(record: RunRecord, draw: random.Random, skill: float, medals: bool
     fates: tuple[Fate, ...] = ("graded", "invalid", "none")
     fate = draw.choices(fates, (20, 2, 1))[0]
     graded = drawn_report(record.competition, draw, skill, fate, medals)
+    if not comparable(record.competition, record.edition):
+        graded = evolve(drawn_report(record.competition, draw, skill, fate, False), comparability="none")
+        graded = evolve(graded, data_kind="published")
+    graded = evolve(graded, edition=record.edition)
     used = draw.uniform(0.1, 1.0) * record.limits.time
     record = evolve(
         record,
