@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from typing import IO
 from mlecore_audit import names, outlines, sequences
 from mlecore_audit.columns_found import Columns
 from mlecore_audit.fields import Fields, reader_of
-from mlecore_audit.files import BROKEN, HEAD, Item
+from mlecore_audit.files import BROKEN, HEAD, Item, is_text
 from mlecore_audit.finding import Finding
 from mlecore_audit.keys import Keys
 from mlecore_audit.logs import Logs
@@ -20,10 +21,11 @@ from mlecore_audit.orders import Loose, Nameless
 from mlecore_audit.pixels import Pixels
 from mlecore_audit.subject import Subject
 from mlecore_audit.tables import readable_tables
+from mlecore_audit.words import rows_of_text
 
 _ROWS = 50_000  # of the test part that are compared with a table, evenly chosen
 _ITEMS = 20_000
-_ALIKE = 200  # files of one item each, of one kind, that are read as tables: they hardly hold rows of others
+_ALIKE = 200  # files of one kind: of one item each, that are read as tables; of none, whose metadata are read
 _DIGITS = re.compile(r"\d+")
 
 
@@ -37,19 +39,21 @@ def examine(subject: Subject, items: int = _ITEMS) -> Iterator[Finding]:
     examples: dict[str, str] = {}
     alike: Counter[str] = Counter()
     for item, stream in subject.contents():
-        if item.name == "public/description.md":
-            continue
         part, key = subject.key_of(item) or (None, "")
-        kind = _kind(item, key) if part else ""
+        kind = _kind(item, key)
+        alike[kind] += 1
+        is_plain, has_rows = is_text(stream.read(HEAD)), False
+        fields: Fields = {}
         if part == "test" and key in wanted:
             examples.setdefault(kind, item.name)
             if fields := _fields(subject, item, stream):
                 metadata.setdefault(kind, {}).setdefault(key, {}).update(fields)
-        if not stream.seekable():
-            continue
+        elif part is None and not is_plain and alike[kind] <= _ALIKE:
+            fields = _fields(subject, item, stream)
+        if item.name.endswith("!xl/workbook.xml"):
+            subject.failed(item.name, "cells of spreadsheets are read only where they hold numbers")
         stream.seek(0)
         pixels.add(item, stream)
-        alike[kind] += 1
         if part and alike[kind] > _ALIKE:
             continue
         stream.seek(0)
@@ -59,6 +63,7 @@ def examine(subject: Subject, items: int = _ITEMS) -> Iterator[Finding]:
             thing = logs.thing_of(item)
             for frame in batches:
                 named = list(keys.rows(frame))
+                has_rows |= any(len(rows.columns) > 1 for _, rows in named)
                 for key, rows in named:
                     columns.add(key, rows)
                 if not named:
@@ -68,6 +73,13 @@ def examine(subject: Subject, items: int = _ITEMS) -> Iterator[Finding]:
                     logs.add(thing, item, frame)
             yield from nameless.findings(f"{item.name}{table}")
             yield from loose.findings(f"{item.name}{table}")
+        if has_rows or not (is_plain or fields):
+            continue
+        stream.seek(0)
+        texts = "\n".join(value for value in fields.values() if isinstance(value, str))
+        yield from columns.starts(item.name, f"text {_DIGITS.sub('#', item.name)}")
+        for key, rows in rows_of_text(stream if is_plain else io.BytesIO(texts.encode()), keys):
+            columns.add(key, rows)
     yield from columns.ends()
     yield from logs.findings()
     yield from pixels.findings()
@@ -81,20 +93,20 @@ def examine(subject: Subject, items: int = _ITEMS) -> Iterator[Finding]:
 def _kind(item: Item, key: str) -> str:
     """Files of one kind: alike but for digits, in one folder or archive at the top, or in one that each item has."""
     path = PurePosixPath(item.name.replace("!", "/"))
-    folders = [_DIGITS.sub("#", part) for part in path.parts[:3][: len(path.parts) - 1] if key not in part]
+    folders = [_DIGITS.sub("#", part) for part in path.parts[:3][: len(path.parts) - 1] if not key or key not in part]
     return f"{'/'.join(folders)}/*{path.suffix}"
 
 
 def _fields(subject: Subject, item: Item, stream: IO[bytes]) -> Fields:
+    stream.seek(0)
     reader = reader_of(stream.read(HEAD))
-    if reader is None or not stream.seekable():
-        return {}
+    fields: Fields = {"comment in the archive": item.comment} if item.comment else {}
     stream.seek(0)
     try:
-        return reader(stream, item.size)
+        return fields | (reader(stream, item.size) if reader else {})
     except Exception as error:  # libraries for odd formats raise whatever they like
         subject.failed(item.name, f"its metadata cannot be read: {error}")
-        return {}
+        return fields
 
 
 def _copies(subject: Subject) -> Iterator[Finding]:

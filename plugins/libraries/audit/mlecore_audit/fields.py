@@ -1,6 +1,6 @@
-"""A file's metadata as text by field: EXIF, XMP, PNG text, DICOM, WAV chunks, audio tags, .mat, HDF5, JSON.
+"""A file's metadata as text by field: EXIF, XMP, PNG text, DICOM, WAV chunks, tags, .mat, HDF5, JSON, short texts.
 
-Pictures and sounds themselves are not looked at, only what is written beside them.
+Pictures and sounds themselves are not looked at, only what is written beside and behind them.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
+
+from mlecore_audit.files import HEAD, is_text
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -56,7 +58,7 @@ def reader_of(head: bytes) -> Callable[[IO[bytes], int], Fields] | None:
         return _picture
     if head[128:132] == b"DICM":
         return _dicom
-    if head.startswith((b"RIFF", b"FORM", b"fLaC", b"OggS", b"ID3", b"\xff\xfb")):
+    if head.startswith((b"RIFF", b"FORM", b"fLaC", b"OggS", b"ID3", b"\xff\xfb")) or head[4:8] == b"ftyp":
         return _sound
     if head.startswith(b"MATLAB 5.0"):
         return _mat
@@ -64,7 +66,7 @@ def reader_of(head: bytes) -> Callable[[IO[bytes], int], Fields] | None:
         return _hdf5
     if head.lstrip()[:1] in (b"{", b"["):
         return _json
-    return None
+    return _short if 0 < len(head) < HEAD and is_text(head) else None
 
 
 def _picture(stream: IO[bytes], size: int) -> Fields:
@@ -89,8 +91,11 @@ def _picture(stream: IO[bytes], size: int) -> Fields:
     if xmp := _XMP.search(data):
         for a, b, c, d in _XMP_VALUE.findall(xmp[0].decode("utf-8", "replace")):
             found[f"XMP {a or c}"] = b or d
+    end = data.rfind(b"\xff\xd9") + 2 if data.startswith(b"\xff\xd8") else len(data)
     if data.startswith(b"\x89PNG"):  # text after the picture, which Pillow would decode first
         found |= {f"text {name}": value for name, value in _png_texts(data)}
+        end = data.rfind(b"IEND") + 8
+    found |= {"#bytes behind the picture": str(len(data) - end), "text behind it": _text(data[end : end + _LONGEST])}
     return found
 
 
@@ -190,6 +195,10 @@ def _hdf5(stream: IO[bytes], size: int) -> Fields:
         look("", file)
         file.visititems(look)
     return found
+
+
+def _short(stream: IO[bytes], size: int) -> Fields:
+    return {"text": _text(stream.read(HEAD))}
 
 
 def _json(stream: IO[bytes], size: int) -> Fields:

@@ -6,9 +6,12 @@ is unpacked to scratch space. What cannot be read is reported, and the rest is r
 
 from __future__ import annotations
 
+import base64
 import bz2
 import gzip
+import io
 import lzma
+import re
 import shutil
 import tarfile
 import tempfile
@@ -25,7 +28,7 @@ from attrs import frozen
 from mlecore.archives import RATIO, SMALL, refuse_zip_bomb
 from mlecore.errors import DataError
 
-Packing = Literal["", "zip", "tar", "7z", "gzip", "bz2", "xz"]
+Packing = Literal["", "zip", "tar", "7z", "gzip", "bz2", "xz", "base64"]
 Failed = Callable[[str, str], None]  # (name of the file, what went wrong)
 
 HEAD = 512  # bytes that show what a file is
@@ -38,7 +41,17 @@ _STARTS: tuple[tuple[bytes, Packing], ...] = (
     (b"BZh", "bz2"),
     (b"\xfd7zXZ\0", "xz"),
 )
-_UNPACK: dict[str, Callable[[Any], Any]] = {"gzip": gzip.open, "bz2": bz2.open, "xz": lzma.open}
+_NO_TEXT = (b"%PDF", b"(dp0", b"(lp0")  # the last two: pickles
+_CONTROLS = bytes({*range(32)} - {*b"\t\n\v\f\r\x1b"})
+_BASE64 = re.compile(rb"(?=[A-Za-z0-9+/]{60})(?=.*[a-z])(?=.*[A-Z])(?=.*\d)[A-Za-z0-9+/=\s]+")
+_ENCODED = 256 << 20  # bytes of base64 that are decoded at once
+
+
+def _decoded(file: IO[bytes]) -> IO[bytes]:
+    return io.BytesIO(base64.b64decode(file.read(_ENCODED)))
+
+
+_UNPACK: dict[str, Callable[[Any], Any]] = {"gzip": gzip.open, "bz2": bz2.open, "xz": lzma.open, "base64": _decoded}
 BROKEN = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, DataError)
 BROKEN += (OSError, EOFError, ValueError, RuntimeError, NotImplementedError)  # type: ignore[assignment]
 
@@ -53,6 +66,7 @@ class Item:
     packed: int | None = None  # bytes in a zip; None elsewhere
     time: float | None = None  # of its last change, in seconds since 1970
     place: int = 0  # in its archive; of a file, its inode
+    comment: str = ""  # of a member of a zip
 
     @property
     def inner(self) -> str:
@@ -77,7 +91,14 @@ def packing(head: bytes) -> Packing:
     """How a file is packed, by its first bytes; empty: it is no archive."""
     if head[257:262] == b"ustar":
         return "tar"
+    if _BASE64.fullmatch(head):
+        return "base64"
     return next((kind for start, kind in _STARTS if head.startswith(start)), "")
+
+
+def is_text(head: bytes) -> bool:
+    """By the first bytes of a file: none is a control character that texts do not have."""
+    return head.translate(None, _CONTROLS) == head and not head.startswith(_NO_TEXT)
 
 
 def listing(root: Path, failed: Failed | None = None) -> Iterator[Item]:
@@ -121,9 +142,12 @@ def _item(root: Path, path: Path) -> Item:
 
 
 def _inside(item: Item, file: IO[bytes], failed: Failed | None, depth: int) -> Iterator[tuple[Item, IO[bytes]]]:
-    if depth == 0:
-        return
     try:
+        if depth == 0:
+            file.seek(0)
+            if packing(file.read(HEAD)):
+                raise DataError(f"archives are opened {_DEPTH} deep")
+            return
         for member, stream in _members(item, file, item.size):
             yield member, stream
             yield from _inside(member, stream, failed, depth - 1)
@@ -193,6 +217,7 @@ def _zipped(item: Item, archive: zipfile.ZipFile) -> Iterator[tuple[Item, zipfil
                 packed=info.compress_size,
                 time=_zip_time(info),
                 place=place,
+                comment=info.comment.decode("utf-8", "replace"),
             ),
             info,
         )

@@ -49,6 +49,11 @@ class Keys:
             if hits >= _FEWEST and (column in self._names or hits >= _SHARE * min(len(frame), len(self.chosen))):
                 yield column, _found(frame, keys)
 
+    def find(self, word: str) -> str | None:
+        """The test row that a word names, as it is or as a file's name."""
+        key = self._spelled.get(word)
+        return self._spelled.get(_bare(word)) if key is None and "." in word else key
+
     def _keys(self, cells: Iterable[str]) -> list[str | None]:
         return list(map(self._spelled.get, cells))
 

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import PurePosixPath
 from typing import Any
 
 from attrs import asdict
@@ -34,12 +35,12 @@ def audit(competition: Competition, prepared: Prepared, *, jobs: int = 1) -> lis
     if jobs <= 1:
         subject = Subject(competition, prepared)
         found = [finding for check in CHECKS for finding in findings(subject, check)]
-        return ordered([*found, *_unexamined(subject.unexamined)])
+        return ordered([*found, *unexamined(subject.unexamined)])
     order = {"id": competition.id, "edition": competition.edition, "prepared": prepared.to_json()}
     with ThreadPoolExecutor(jobs) as pool:
         replies = list(pool.map(lambda check: _in_a_process(check, order), CHECKS))
     results = [Finding(**finding) for reply in replies for finding in reply["findings"]]
-    return ordered([*results, *_unexamined({file: why for reply in replies for file, why in reply["unread"].items()})])
+    return ordered([*results, *unexamined({file: why for reply in replies for file, why in reply["unread"].items()})])
 
 
 def findings(subject: Subject, check: str) -> Iterator[Finding]:
@@ -57,8 +58,17 @@ def ordered(found: Sequence[Finding]) -> list[Finding]:
     return sorted(found, key=lambda finding: (LEVELS.index(finding.level), finding.kind == UNEXAMINED, finding.file))
 
 
-def _unexamined(missed: Mapping[str, str]) -> list[Finding]:
-    return [Finding(level="note", kind=UNEXAMINED, file=file, evidence=why) for file, why in missed.items()]
+def unexamined(missed: Mapping[str, str]) -> list[Finding]:
+    """One finding for all files of a folder that end alike and could not be read for the same reason."""
+    alike: dict[tuple[str, str, str], list[str]] = {}
+    for file, why in missed.items():
+        folder, _, name = file.replace("!", "/").rpartition("/")
+        alike.setdefault((folder, PurePosixPath(name).suffix, why), []).append(file)
+    found = []
+    for (_, suffix, why), files in alike.items():
+        more = f"; nor could {len(files) - 1:,} more files *{suffix} there" if len(files) > 1 else ""
+        found.append(Finding(level="note", kind=UNEXAMINED, file=files[0], evidence=why + more))
+    return found
 
 
 def _in_a_process(check: str, order: Mapping[str, Any]) -> dict[str, Any]:

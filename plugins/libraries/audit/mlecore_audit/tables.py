@@ -1,9 +1,10 @@
 """Tables in any form, as batches of rows with every cell as text.
 
-CSV, JSON, Parquet, Arrow, NumPy, HDF5, TFRecords, NMEA.
+CSV, JSON, Parquet, Arrow, NumPy, HDF5, SQLite, TFRecords, NMEA.
 
-What a file is, is seen by its content, not by its name. JSON documents, Arrow and NumPy files are read as a whole, up
-to 256 MiB, and larger ones rejected. All others are read in parts, so that memory does not grow with the file.
+What a file is, is seen by its content, not by its name. JSON documents, Arrow and NumPy files, and databases are read
+as a whole, up to 256 MiB, and larger ones rejected. All others are read in parts, so that memory does not grow with the
+file.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from typing import IO, TYPE_CHECKING, Any
 
 from mlecore.errors import DataError
 from mlecore.units import show_size
-from mlecore_audit import hdf5
-from mlecore_audit.files import HEAD, Failed, Item, contents, packing
+from mlecore_audit import hdf5, sqlite
+from mlecore_audit.fields import reader_of
+from mlecore_audit.files import HEAD, Failed, Item, contents, is_text, packing
 from mlecore_audit.nmea import is_nmea, positions
 from mlecore_audit.tfrecords import examples, is_tfrecord
 
@@ -34,9 +36,14 @@ _CELLS = 20_000_000  # that are read at once, of tables with many columns
 _WIDEST = 100_000  # columns of a text
 _FIRST_LINE = 16 << 20  # bytes of it at most
 WHOLE = 256 << 20  # bytes of a file that must be read as a whole
-_TEXTS = (".csv", ".tsv", ".txt", ".json", ".jsonl")
-_PICTURES = (b"\xff\xd8", b"\x89PNG", b"II*", b"MM\0*", b"RIFF", b"OggS", b"GIF8")
 
+_STARTS = (
+    (b"PAR1", "parquet"),
+    (b"ARROW1", "arrow"),
+    (b"\x93NUMPY", "numpy"),
+    (hdf5.START, "hdf5"),
+    (sqlite.START, "sqlite"),
+)
 _SHAPE = re.compile(rb"'shape': \(([\d, ]*)\)")  # in the head of a NumPy file
 
 Batches = Iterator["DataFrame"]
@@ -62,7 +69,7 @@ def tables(
 def readable_tables(item: Item, stream: IO[bytes], failed: Failed | None) -> Iterator[tuple[str, Batches]]:
     """``read_tables`` of one file up to what cannot be read, which is reported."""
     try:
-        for part, batches in read_tables(stream, item.size, item.name):
+        for part, batches in read_tables(stream, item.size):
             yield part, _guarded(batches, item.name, failed)
     except _unreadable() as error:
         if failed is not None:
@@ -78,27 +85,29 @@ def _guarded(batches: Batches, name: str, failed: Failed | None) -> Batches:
             failed(name, str(error) or type(error).__name__)
 
 
-def read_tables(stream: IO[bytes], size: int, name: str = "") -> Iterator[tuple[str, Batches]]:
+def read_tables(stream: IO[bytes], size: int) -> Iterator[tuple[str, Batches]]:
     """The tables of one file, each with what is added to the file's name: ``#key`` for a part of a JSON document.
 
-    Raises DataError for a file that is too large to be read as a whole or no text though its ``name`` says so, and what
-    its reader raises for a damaged one.
+    Raises DataError for a file that is too large to be read as a whole or of an unknown format, and what its reader
+    raises for a damaged one.
     """
     import pandas as pd
 
     head = stream.read(HEAD)
     kind = _kind(head)
-    if not kind and name.lower().endswith(_TEXTS) and b"\0" in head:
-        raise DataError("it holds NUL bytes, which are no text in UTF-8")
+    if head and not (kind or packing(head) or reader_of(head)):
+        raise DataError("it is not read: its format is unknown")
     if not kind or (kind == "numpy" and not _is_flat(head)):
         return
-    if size > WHOLE and (kind in ("arrow", "numpy") or (kind == "json" and not _is_lines(head))):
+    if size > WHOLE and (kind in ("arrow", "numpy", "sqlite") or (kind == "json" and not _is_lines(head))):
         raise _too_large(show_size(size))
     rest = io.BufferedReader(_Joined(head, stream))
     if kind == "tfrecord":
         yield "", _batches(examples(rest))
     elif kind == "hdf5":
         yield from ((part, iter([frame])) for part, frame in hdf5.datasets(stream))
+    elif kind == "sqlite":
+        yield from sqlite.tables_of(_whole(rest), BATCH)
     elif kind == "nmea":
         yield "", _batches(positions(rest))
     elif kind == "text":
@@ -116,8 +125,8 @@ def read_tables(stream: IO[bytes], size: int, name: str = "") -> Iterator[tuple[
     elif kind == "numpy":
         import numpy as np
 
-        array = np.load(io.BytesIO(_whole(rest)), allow_pickle=False)
-        if array.size and array.shape[-1] < 10_000:
+        array = np.atleast_1d(np.load(io.BytesIO(_whole(rest)), allow_pickle=False).squeeze())
+        if array.size and (array.ndim == 1 or array.shape[1] < 10_000):
             yield "", iter([_of_array(array)])
     else:
         yield "", _columnar(kind, stream if kind == "parquet" else rest)
@@ -174,12 +183,12 @@ def _kind(head: bytes) -> str:
     """Empty for what is no table."""
     if packing(head):
         return ""
-    for start, kind in ((b"PAR1", "parquet"), (b"ARROW1", "arrow"), (b"\x93NUMPY", "numpy"), (hdf5.START, "hdf5")):
+    for start, kind in _STARTS:
         if head.startswith(start):
             return kind
     if is_tfrecord(head):
         return "tfrecord"
-    if not head.strip() or b"\0" in head or head.startswith(_PICTURES):
+    if not head.strip() or not is_text(head):
         return ""
     if is_nmea(head):
         return "nmea"
@@ -200,7 +209,7 @@ def _is_lines(head: bytes) -> bool:
 def _is_flat(head: bytes) -> bool:
     """Has a NumPy array one or two dimensions? Of more, such as a picture's, it is no table."""
     shape = _SHAPE.search(head)
-    return shape is not None and 1 <= len(shape[1].replace(b",", b" ").split()) <= 2
+    return shape is not None and len([side for side in shape[1].split(b",") if side.strip() not in (b"", b"1")]) <= 2
 
 
 def _text(stream: IO[bytes]) -> Batches:
@@ -291,8 +300,10 @@ def _of_json(part: str, value: Any) -> Iterator[tuple[str, DataFrame]]:
 
 
 def _unreadable() -> tuple[type[Exception], ...]:
+    from sqlite3 import Error
+
     from polars.exceptions import PolarsError
 
     from mlecore_audit.files import BROKEN
 
-    return (*BROKEN, TypeError, AttributeError, KeyError, ImportError, PolarsError)
+    return (*BROKEN, TypeError, AttributeError, KeyError, ImportError, PolarsError, Error)

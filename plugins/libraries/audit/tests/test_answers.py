@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import json
+import sqlite3
 import struct
 import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -176,6 +179,37 @@ def test_answers_in_tables_of_other_formats_are_found(
     assert [(f.level, f.file.partition("#")[0], f.score) for f in found] == [("answer", "public/x", 1.0)], found
 
 
+def _sqlite(table: pd.DataFrame) -> bytes:
+    with closing(sqlite3.connect(":memory:")) as database:
+        table.to_sql("notes", database, index=False)
+        return database.serialize()
+
+
+TEXTS: dict[str, Callable[[pd.DataFrame], bytes]] = {
+    "notes.md": lambda y: "".join(f"- **{id}**: it's a {d}\n" for id, d in y.to_numpy()).encode(),
+    "groups.md": lambda y: "".join(f"## {d}\n\n* {id}\n" for id, d in y.sort_values("digit").to_numpy()).encode(),
+    "description.md": lambda y: "".join(f"| {id} | {d} |\n" for id, d in y.to_numpy()).encode(),
+    "x.html": lambda y: "".join(f'<li data-y="{d}" class="x">{id}</li>' for id, d in y.to_numpy()).encode(),
+    "lines.html": lambda y: "".join(f"<td>{id}</td>\n<td>{d}</td>\n" for id, d in y.to_numpy()).encode(),
+    "x.json": lambda y: json.dumps({str(d): list(own["id"]) for d, own in y.groupby("digit")}).encode(),
+    "x.db": _sqlite,
+    "x.txt": lambda y: base64.encodebytes(y.to_csv(index=False).encode()),
+    "x": lambda y: base64.b64encode(zlib.compress(y.to_csv(index=False).encode(), wbits=31)),
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_answers_in_any_text_are_found(found_by: FoundBy, name: str) -> None:
+    found = found_by(
+        "answers",
+        lambda public, train, test: (public / name).write_bytes(
+            TEXTS[name](test[["id", "digit"]].sample(frac=1, random_state=1))
+        ),
+    )
+    assert ("answer", "values", 1.0) in {(f.level, f.kind, f.score) for f in found}, found
+    assert all(f.file.startswith(f"public/{name}") for f in found), found
+
+
 @pytest.mark.parametrize(("order", "level"), [("id", "answer"), ("other", "leak")])
 def test_answers_without_keys_are_found(subject_of: Callable[..., Subject], order: str, level: str) -> None:
     rng = np.random.default_rng(4)
@@ -210,6 +244,8 @@ FORMATS = {
     ".h5": (_hdf5, "its field 'HDF5 signal@state'"),
     ".mat": (_mat, "its field 'mat.Video.Label'"),
     ".json": (_json, "its field 'JSON.meta.grade'"),
+    ".txt": (str.encode, "its field 'text'"),
+    ".PNG": (lambda text: encode(PIXELS, "PNG") + text.encode(), "its field 'text behind it'"),
 }
 
 
@@ -223,6 +259,17 @@ def test_answers_in_metadata_are_found(found_by: FoundBy, ending: str) -> None:
             (public / "test" / name).write_bytes(data)
 
     _assert_answer(found_by("answers", plant), "public/test/", words)
+
+
+def test_comments_of_members_are_read(found_by: FoundBy) -> None:
+    def plant(public: Path, train: pd.DataFrame, test: pd.DataFrame) -> None:
+        with zipfile.ZipFile(public / "test.zip", "w") as archive:
+            for name, comment in _files(test, str.encode, ".png"):
+                member = zipfile.ZipInfo(name)
+                member.comment = comment
+                archive.writestr(member, encode(PIXELS, "PNG"))
+
+    _assert_answer(found_by("answers", plant), "public/test.zip!k", "its field 'comment in the archive'")
 
 
 def test_metadata_of_members_of_archives_are_read(found_by: FoundBy) -> None:

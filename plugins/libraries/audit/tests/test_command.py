@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from mlecore_audit import run
 from mlecore_audit.command import command
 from mlecore_audit.finding import Finding
-from mlecore_audit.run import findings
+from mlecore_audit.run import findings, unexamined
 from mlecore_audit.subject import Subject
 
 ANSWER = Finding(level="answer", kind="values", file="public/x<b>.csv", evidence="its column 'a' is 'digit'", score=1.0)
@@ -37,6 +37,14 @@ def test_exit_codes(audited: CliRunner, monkeypatch: pytest.MonkeyPatch, found: 
     result = audited.invoke(command, ["optical-digits"])
     assert result.exit_code == code, result.output
     assert all(finding.evidence in result.output for finding in found)
+
+
+def test_files_that_are_unread_for_one_reason_are_one_finding() -> None:
+    unread = {**{f"public/x.zip!a/{n}.bin": "unknown" for n in range(3)}, "public/x.bin": "unknown"}
+    assert [(f.file, f.evidence) for f in unexamined(unread)] == [
+        ("public/x.zip!a/0.bin", "unknown; nor could 2 more files *.bin there"),
+        ("public/x.bin", "unknown"),
+    ]
 
 
 def test_json_is_a_list_of_findings_and_the_page_escapes(

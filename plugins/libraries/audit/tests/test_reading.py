@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import pickle
 import struct
 import tarfile
 import zipfile
@@ -124,6 +125,11 @@ HOSTILE = {
     "link.csv": None,
     "damaged.parquet": b"PAR1 and no more",
     "packed.json.gz": gzip.compress(b"[0" + b",0" * 40_000 + b"]"),
+    "damaged.db": b"SQLite format 3\0" + bytes(range(256)) * 20,
+    "answers.pkl": pickle.dumps({"k1": 7}),
+    "plain.pkl": pickle.dumps({"k1": 7}, protocol=0),
+    "packed.bin": zlib.compress(b"id,y\n1,2\n" * 9),
+    "deep.csv.gz": gzip.compress(gzip.compress(gzip.compress(gzip.compress(b"id,y\n1,2\n")))),
 }
 
 
