@@ -103,7 +103,9 @@ def end_line(outcome: Outcome) -> str:
     prepared = outcome.result.prepared
     head = prepared.manifest
     assert head is not None
-    size = f"{head.files:,} files, {show_size(head.bytes)}{', as published' if head.verified else ''}"
+    own = head.source in ("kaggle", "fetch", "synthetic")
+    found = ", as published" if head.verified else "" if own else ", unverified"
+    size = f"{head.files:,} files, {show_size(head.bytes)}{found}"
     done = "prepared" if outcome.result.done else "already prepared"
     return "\n".join(
         [

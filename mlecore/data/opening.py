@@ -58,7 +58,8 @@ def adopt(
 ) -> Prepared:
     """Hash all of it, compare with the published checksums, and keep a manifest in our own data directory.
 
-    Raises DataError when it is not the benchmark's data.
+    Without a published checksum of the answers they are
+    unverified. Raises DataError when it is not the benchmark's data.
     """
     with lock(dirs.folder(found.competition), f"verifying {found.root}", wait=lambda _: True):
         again = dirs.find(found.competition)
@@ -88,7 +89,7 @@ def adopt(
             edition=found.edition,
             plugin_version=None,
             source="mle-bench",
-            verified=verify,
+            verified=verify and facts.answers in facts.md5,
             created_at=datetime.now(UTC).isoformat(timespec="seconds"),
             stamp=before,
         )

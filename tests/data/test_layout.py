@@ -100,6 +100,7 @@ def test_mle_bench_data_are_used_in_place_and_verified_once(tmp_path: Path, tiny
     assert adopted.manifest is not None and adopted.manifest.source == "mle-bench"
     again = dirs.find("tiny")
     assert again is not None and again.digest == adopted.digest
+    assert again.kind(tiny.facts) == "unverified"  # nothing was compared
     assert sorted((tmp_path / "bench").rglob("*")) == before
 
 

@@ -106,6 +106,9 @@ def test_preparing_from_somebodys_folder_only_reads_it(tiny, dirs: DataDirs, tmp
     before = {path: path.stat() for path in raw.rglob("*")}
     prepared = prepare(tiny, dirs, RawFolder(raw)).prepared
     assert prepared.root == dirs.first / "tiny/prepared"
+    assert prepared.kind(tiny.facts) == "unverified"
+    tiny.with_facts(expect={"private/test.csv": {"rows": 5}})
+    assert prepare(tiny, dirs, RawFolder(raw), force=True).prepared.kind(tiny.facts) == "unverified"
     assert {path: path.stat() for path in raw.rglob("*")} == before
     with pytest.raises(UsageError, match="no such folder"):
         prepare(tiny, dirs, RawFolder(tmp_path / "nowhere"), force=True)

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
-from mlecore.data import Prepared
+from mlecore.data import Prepared, manifest
 from mlecore.registry import discovery, loading
 
 MODULE = """
@@ -63,6 +64,13 @@ value = { type = "any" }
 """
 
 
+def fetched(data: Prepared) -> Prepared:
+    """As if mlecore had got the data itself."""
+    head = {"competition": data.competition, "edition": data.edition, "plugin_version": "1.0", "source": "fetch"}
+    entries = manifest.entries(data.root)
+    return evolve(data, manifest=manifest.write(data.root, entries, **head, verified=False, created_at=""))
+
+
 @pytest.fixture
 def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Prepared]:
     """Installs the competition "tiny"; gives prepared data of it."""
@@ -86,7 +94,7 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Prepared]:
         (prepared / folder).mkdir(parents=True)
     (prepared / "public" / "sample.csv").write_text("id,value\n1,0.1\n")
     (prepared / "private" / "answers.csv").write_text("id,value\n1,1.0\n")
-    yield Prepared(competition="tiny", root=prepared)
+    yield fetched(Prepared(competition="tiny", root=prepared))
     sys.modules.pop("mle_comp_tiny", None)
     for cache in caches:
         cache.cache_clear()

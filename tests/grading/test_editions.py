@@ -9,6 +9,7 @@ import pytest
 import mlecore
 from mlecore.data import Prepared
 from mlecore.data.prepared import no_medals
+from tests.grading.conftest import fetched
 
 
 @pytest.mark.parametrize(("id", "meaning"), [("random-acts-of-pizza", "none"), ("champs-scalar-coupling", "near")])
@@ -17,7 +18,7 @@ def test_medals_of_an_edition(id: str, meaning: str, tmp_path: Path) -> None:
     competition.make_raw(tmp_path / "raw", size=0.1)
     competition.prepare(tmp_path / "raw", tmp_path / "public", tmp_path / "private")
     competition.facts.md5.clear()  # type: ignore[attr-defined]  # as if these were Kaggle's own data
-    data = Prepared(competition=id, edition="v2", root=tmp_path)
+    data = fetched(Prepared(competition=id, edition="v2", root=tmp_path))
     perfect = competition.perfect(tmp_path / "private")[[*competition.format.columns, competition.format.id]]
     report = competition.report(perfect, data)
     assert (report.edition, report.comparability, report.data_kind) == ("v2", meaning, "published")

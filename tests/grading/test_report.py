@@ -66,21 +66,25 @@ def test_a_bug_of_the_grader_is_not_the_agents_fault(tiny: Prepared, tmp_path: P
 
 
 def test_there_are_medals_on_published_data_only(tiny: Prepared, tmp_path: Path) -> None:
-    """Data prepared with --skip-verification, or from other raw files, compare with no leaderboard."""
+    """Data that nothing shows to be the competition's, such as those prepared with --skip-verification, compare with no
+    leaderboard."""
     best, target = submission(tmp_path, 0.95), mlecore.competition("tiny")
     assert (grade(target, best, tiny).data_kind, grade(target, best, tiny).medal) == ("published", "gold")
     target.facts = evolve(target.facts, md5={"private/test.csv": "0" * 32})
     made = grade(target, best, tiny)
     assert (made.data_kind, made.medal, made.gold_threshold, made.rank) == ("unverified", None, None, None)
-    target.facts = evolve(target.facts, md5={}, thresholds=None)
+    target.facts = evolve(target.facts, md5={})
+    assert grade(target, best, evolve(tiny, manifest=None)).data_kind == "unverified"
+    target.facts = evolve(target.facts, thresholds=None)
     assert grade(target, best, tiny).data_kind == "no_leaderboard"
+    assert grade(target, best, evolve(tiny, manifest=None)).data_kind == "unverified"
 
 
 @pytest.mark.parametrize("value", [0.95, -0.5, "nan"])
 def test_nothing_beats_a_sample_that_scores_nan(tiny: Prepared, tmp_path: Path, value: object) -> None:
     sample = next(tiny.public.glob("sample*.csv"))
     sample.write_text(sample.read_text().replace("0.1", "nan"))
-    made = grade(mlecore.competition("tiny"), submission(tmp_path, value), tiny)
+    made = grade(mlecore.competition("tiny"), submission(tmp_path, value), evolve(tiny, manifest=None))
     assert made.valid_submission and (made.sample_score, made.beats_sample) == (None, None)
 
 

@@ -17,7 +17,7 @@ GRADE = """
 import json, sys
 from pathlib import Path
 import mlecore
-from mlecore.data import Prepared
+from mlecore.data import Prepared, manifest
 
 acme = mlecore.competition("acme-parcels")
 folder = Path(sys.argv[1])
@@ -25,7 +25,17 @@ acme.make_raw(folder / "raw")
 acme.prepare(folder / "raw", folder / "public", folder / "private")
 acme.perfect(folder / "private").to_csv(folder / "perfect.csv", index=False)
 paths = (folder / "perfect.csv", folder / "public" / "sample.csv")
-data = Prepared(competition="acme-parcels", root=folder)
+got = manifest.write(
+    folder,
+    manifest.entries(folder),
+    competition=acme.id,
+    edition="v1",
+    plugin_version="2.3",
+    source="fetch",
+    verified=False,
+    created_at="",
+)
+data = Prepared(competition=acme.id, root=folder, manifest=got)
 print(json.dumps([acme.report(path, data).to_json() for path in paths]))
 """
 
