@@ -2,7 +2,7 @@
 
 ``common/`` holds what all kinds get; each kind, and each of ``EXAMPLES``, may have a folder of its own. A template is a
 text with ``$name``, ``$title``, ``$module`` and other names of ``_values`` in it (``$$`` is a dollar sign); ``module/``
-becomes the import package.
+becomes the import package, and ``gitignore.tmpl`` .gitignore: what builds packages leaves out hidden files.
 """
 
 from __future__ import annotations
@@ -83,11 +83,11 @@ def write(package: Names, into: Path) -> Path:
     folder = into / package.distribution
     if folder.exists() or folder.is_symlink():
         raise UsageError(f"{folder} already exists; nothing was written", fix="Remove it, or name another --into.")
-    values = _values(package)
+    values, renamed = _values(package), {"module": package.module, "gitignore.tmpl": ".gitignore.tmpl"}
     for source in ("common", package.kind, f"{package.kind}-{package.example}"):
         templates = Path(__file__).parent / source
         for template in sorted(templates.rglob(f"*{_SUFFIX}")):
-            parts = [package.module if part == "module" else part for part in template.relative_to(templates).parts]
+            parts = [renamed.get(part, part) for part in template.relative_to(templates).parts]
             target = folder.joinpath(*parts).with_suffix("")
             target.parent.mkdir(parents=True, exist_ok=True)
             text = Template(template.read_text(encoding="utf-8")).substitute(values)

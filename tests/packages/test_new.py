@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from mle_lib_agents import programs
 from mlecore_testing.models import Answer, Script, Tool, scripted_model
 
+import mlecore.scaffold
 from mlecore.cli.new import command
 from mlecore.errors import UsageError
 from mlecore.registry.discovery import PREFIXES
@@ -71,6 +72,8 @@ def test_it_says_what_to_do_next(tmp_path: Path) -> None:
     installer = "pip" if find_spec("pip") else "uv pip"
     assert f"  {installer} install -e {folder} mlecore-testing\n" in done.output
     assert f"pytest {folder}" in done.output
+    templates = Path(mlecore.scaffold.__file__).parent
+    assert not list(templates.rglob(".*.tmpl"))  # scripts/build.py leaves out hidden files
     assert {path.name for path in folder.iterdir()} == {
         *("pyproject.toml", "README.md", "LICENSE", ".gitignore"),
         *("mle_agent_my_own", "tests"),

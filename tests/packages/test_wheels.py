@@ -78,12 +78,11 @@ def elsewhere(uv: str, tmp_path: Path) -> Path:
 def test_all_wheels_work_elsewhere(uv: str, wheels: Path, elsewhere: Path, tmp_path: Path) -> None:
     packages = [path.parent for path in ROOT.glob("plugins/*/*/pyproject.toml")]
     assert len(list(wheels.glob("*.whl"))) == len(packages) + 1
-    for package in packages:
-        (module,) = package.glob("mle*_*")
+    for module in [ROOT / "mlecore", *(next(package.glob("mle*_*")) for package in packages)]:
         (wheel,) = wheels.glob(f"{module.name}-*.whl")
         with zipfile.ZipFile(wheel) as archive:
             inside = {name for name in archive.namelist() if re.match(rf"{module.name}/.*[^/]$", name)}
-        files = {path.relative_to(package).as_posix() for path in module.rglob("*") if path.is_file()}
+        files = {path.relative_to(module.parent).as_posix() for path in module.rglob("*") if path.is_file()}
         assert {name for name in files if "__pycache__" not in name} == inside
 
     python = elsewhere / "bin" / "python"
