@@ -9,6 +9,7 @@ from pathlib import Path
 from attrs import asdict
 from mle_lib_agents.requirements import packages
 
+from mle_agent_command import mle_bench
 from mle_agent_command.files import missing, refuse_script, with_files
 from mle_agent_command.parse import words
 from mlecore.agents import Agent, Launch, Network, Recipe, Task
@@ -58,7 +59,9 @@ def agent() -> Agent:
                 help="where the command leaves its submission, relative to its working folder; may have wildcards",
             ),
             Option(name="pip", help="packages to install: pandas,scikit-learn==1.9.1, or a requirements file"),
-            Option(name="image", help="ready-made image to run in, unchanged"),
+            Option(
+                name="image", help="ready-made image to run in, unchanged, with the variables of MLE-bench's images"
+            ),
             Option(name="network", help="network that the agent needs; default: none", choices=tuple(NETWORKS)),
             Option(name="secrets", help=f"variables to pass to the agent, comma-separated: {', '.join(SECRETS)}"),
         ),
@@ -95,6 +98,9 @@ def launch(task: Task) -> Launch:
         env["MLECORE_ENDPOINT"] = task.endpoint
     if task.mcp:
         env["MLECORE_MCP"] = json.dumps({name: asdict(server) for name, server in task.mcp.items()})
+    if "image" in options:
+        argv = (*mle_bench.DEFAULTS, *argv)
+        env |= mle_bench.variables(task)
     return Launch(
         argv=argv,
         env=env,

@@ -114,12 +114,24 @@ def test_an_absolute_path_is_the_sandboxs_unless_it_is_below_the_current_folder(
 def test_an_image_runs_unchanged(here: Path) -> None:
     (here / "bash").write_text("not the shell that is meant")
     result = launch(image="aide:latest", argv="bash /home/agent/start.sh", network="open")
-    assert (result.argv, result.files, result.network) == (("bash", "/home/agent/start.sh"), {}, "open")
+    assert (result.argv[-2:], result.files, result.network) == (("bash", "/home/agent/start.sh"), {}, "open")
     recipe = plugin.recipe({"image": "aide:latest", "argv": "bash /home/agent/start.sh"})
     assert (recipe.image, recipe.pip, recipe.programs) == ("aide:latest", (), ())
-    assert launch(image="aide:latest", argv="bash start.sh").argv == ("bash", "start.sh")
+    assert launch(image="aide:latest", argv="bash start.sh").argv[-2:] == ("bash", "start.sh")
     with pytest.raises(UsageError, match="do not go together"):
         plugin.recipe({"image": "aide:latest", "argv": "x", "pip": "pandas"})
+
+
+@pytest.mark.parametrize(("own", "steps"), [({}, "500"), ({"STEP_LIMIT": "7", "AGENT_DIR": "/srv"}, "7")])
+def test_an_image_gets_the_variables_of_mle_bench(own: dict[str, str], steps: str) -> None:
+    result = launch(image="aide:latest", argv="env")
+    said = subprocess.run(result.argv, env={**own, **result.env}, capture_output=True, text=True, check=True).stdout
+    variables = dict(line.split("=", 1) for line in said.splitlines())
+    assert (variables["TIME_LIMIT_SECS"], variables["TIME_LIMIT"]) == ("90", "0hrs 1mins 30secs")
+    assert (variables["STEP_LIMIT"], variables["AGENT_DIR"]) == (steps, own.get("AGENT_DIR", "/home/agent"))
+    assert variables["SUBMISSION_DIR"] == "/home/submission"
+    assert {"COMPETITION_ID", "CODE_DIR", "LOGS_DIR", "HARDWARE"} <= variables.keys()
+    assert "TIME_LIMIT_SECS" not in launch(argv="true").env
 
 
 def test_an_executable_named_is_started_without_its_mode(here: Path, tmp_path: Path) -> None:

@@ -37,6 +37,8 @@ IN_MEMORY = 16 * 1024 * 1024  # bytes of an archive; larger ones are on disk
 FOLDERS = (".mlecore", "agent", "code", "logs", "submission")  # below home, the agent's own; home itself is root's
 SECRETS = ".mlecore/secrets"
 STDIN = "stdin"  # beside init
+_FIND = "find /home -mindepth 1 -xdev -path /home/data -prune -o ! -type l"
+OPEN_HOME = ["/bin/sh", "-c", f"exec {_FIND} -exec chmod a+rwX {{}} +"]
 
 
 def command(job: Job) -> list[str]:

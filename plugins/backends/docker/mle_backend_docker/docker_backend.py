@@ -268,6 +268,8 @@ class DockerBackend(Backend):
         with ThreadPoolExecutor(1, "tools") as beside:
             tools = beside.submit(self._fill_tools, job, found, filler)
             uid, _, gid = found["Config"]["User"].partition(":")
+            if not found["Config"]["Labels"].get(names.RECIPE):
+                self._open_home(job, found)
             with container.home_archive(job, (int(uid), int(gid)), secret_values(job)) as home, self._starting(job):
                 self.engine.api.put_archive(found["Id"], "/home", home)
             tools.result()
@@ -291,6 +293,31 @@ class DockerBackend(Backend):
         with container.tools_archive(job) as tools, self._starting(job):
             self.engine.api.create_container_from_config(config, name=filler)
             self.engine.api.put_archive(filler, names.TOOLS, tools)
+
+    def _open_home(self, job: Job, found: Mapping[str, Any]) -> None:
+        """Let the agent write what its ready-made image has below /home, as the entrypoint of MLE-bench's images does.
+
+        The image's own root does it, without capabilities, and with nothing in reach but the run's volumes.
+        """
+        opener = f"{job.name}-open"
+        self.engine.remove(opener)  # of a start that was cut off
+        config = {
+            "Image": found["Image"],
+            "Entrypoint": [],
+            "Cmd": container.OPEN_HOME,
+            "User": "0:0",
+            "Labels": {**found["Config"]["Labels"], names.ROLE: "fill"},
+            "HostConfig": {
+                **container.hardened(self.engine.security("selinux")),
+                "NetworkMode": "none",
+                "VolumesFrom": [found["Id"]],
+            },
+        }
+        with self._starting(job):
+            self.engine.api.create_container_from_config(config, name=opener)
+            self.engine.api.start(opener)
+            self.engine.api.wait(opener)  # whatever it says: an image without these programs has other agents
+        self.engine.remove(opener)
 
     @contextmanager
     def _starting(self, job: Job) -> Iterator[None]:

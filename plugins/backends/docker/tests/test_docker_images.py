@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import io
 import json
@@ -32,9 +33,11 @@ from mlecore_testing.package_index import (
 
 from mlecore.agents import Recipe
 from mlecore.backends import Image
+from mlecore.cli import main
 from mlecore.cli.images import command
 from mlecore.errors import BackendError, ImageGone, MlecoreError
 from mlecore.mirrors import PIP
+from mlecore.runs.store import load_group
 
 if TYPE_CHECKING:
     from conftest import Lab
@@ -327,34 +330,47 @@ def test_a_bundle_of_authorities_is_trusted_in_what_is_built(make_lab: Callable[
         lab.engine.api.remove_image(lab.image.ref)
 
 
+# With all that MLE-bench's start scripts and entrypoint rely on; what root installed below /home is for anybody.
 MLE_BENCH = """
 FROM {base}
-RUN useradd --create-home --uid 1500 nonroot && mkdir -p /home/agent /home/submission /home/code \\
- && echo 'id; echo "$HOME" "$COMPETITION_ID"; ls /private; cp /home/data/train.csv /home/submission/submission.csv' \\
-    >/home/agent/start.sh && chown -R nonroot /home/agent && mkdir -m 700 /private && echo no >/entrypoint.sh
+RUN useradd --create-home --uid 1500 nonroot && mkdir -m 700 /private && touch /home/validate_submission.sh
+ENV LOGS_DIR=/home/logs CODE_DIR=/home/code SUBMISSION_DIR=/home/submission AGENT_DIR=/home/agent
+RUN mkdir -p $LOGS_DIR $CODE_DIR $SUBMISSION_DIR $AGENT_DIR/package && echo 1 >$AGENT_DIR/package/state
+RUN echo {start} | base64 -d >$AGENT_DIR/start.sh
 ENTRYPOINT ["/bin/sh", "-c", "echo this is the image's own entrypoint; exit 9"]
+"""
+START = b"""
+set -e
+cd $AGENT_DIR
+id; echo "$HOME $COMPETITION_ID $(( TIME_LIMIT_SECS / 60 )) min: $@"; ls /private || true
+cp /home/instructions.txt full_instructions.txt; cat /home/data/description.md >>full_instructions.txt
+ln -s $SUBMISSION_DIR package/best; ln -s $LOGS_DIR package/logs; echo 2 >>package/state
+timeout $TIME_LIMIT_SECS env steps=$STEP_LIMIT cp /home/data/sample_submission.csv package/best/submission.csv
+cp package/state package/logs/; echo "print()" >$CODE_DIR/solution.py
+bash /home/validate_submission.sh $SUBMISSION_DIR/submission.csv
 """
 
 
 def test_an_image_of_mle_bench_runs_unchanged_as_its_user_nonroot(lab: Lab, tmp_path: Path) -> None:
     tag = f"mlecore-test/mleb:{uuid.uuid4().hex[:12]}"
-    dockerfile = io.BytesIO(MLE_BENCH.format(base=BASE).encode())
+    dockerfile = io.BytesIO(MLE_BENCH.format(base=BASE, start=base64.b64encode(START).decode()).encode())
     built = list(lab.engine.api.build(fileobj=dockerfile, tag=tag, rm=True, decode=True))
     assert not any("error" in event for event in built), built
     try:
-        image = lab.backend.build(Recipe(image=tag), tmp_path / "use.log")
-        assert image.digest == lab.engine.api.inspect_image(tag)["Id"]
-        handle = lab.start(
-            argv=("bash", "/home/agent/start.sh"), image=image, env={"COMPETITION_ID": "toy"}, writable_root=True
-        )
-        said = lab.output(handle)
-        assert "uid=1500(nonroot) gid=1500(nonroot)" in said
-        assert "/home/nonroot toy" in said and "own entrypoint" not in said and "Permission denied" in said
-        fetched = lab.backend.fetch(handle, ["submission/submission.csv"], tmp_path / "out", 1000, 1000)
-        assert fetched.files == 1
+        words = ["--agent", "command", "-A", f"image={tag}", "-A", "argv=bash /home/agent/start.sh agent.x=1"]
+        words += ["--competition", "spaceship-titanic", "--synthetic", "--time-limit", "10m", "--group", "g"]
+        words += ["--backend", "docker", "--data", str(tmp_path / "data"), "--runs", str(tmp_path / "runs")]
+        done = CliRunner().invoke(main, ["run", *words])
+        assert done.exit_code == 0, done.output
     finally:
-        lab.clear()
         lab.engine.api.remove_image(tag)
+    (run,) = load_group(tmp_path / "runs" / "g")
+    said = (run.folder / "logs" / "output.log").read_text()
+    assert (run.ended, json.loads((run.folder / "grade.json").read_text())["status"]) == ("finished", "graded"), said
+    assert "uid=1500(nonroot) gid=1500(nonroot)" in said and "Permission denied" in said
+    assert "/home/nonroot spaceship-titanic 10 min: agent.x=1" in said and "own entrypoint" not in said
+    assert (run.folder / "logs" / "state").read_text() == "1\n2\n"
+    assert (run.folder / "code" / "solution.py").is_file()
 
 
 def said(verb: str, *words: str, input: str | None = None) -> Result:
