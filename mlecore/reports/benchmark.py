@@ -10,8 +10,12 @@ import csv
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
+from typing import TYPE_CHECKING
 
 from attrs import frozen
+
+if TYPE_CHECKING:
+    from mlecore.facts import Facts
 
 SPLITS = ("low", "medium", "high")
 
@@ -44,12 +48,7 @@ def listed(competition: str) -> Listed:
     """What is known of a competition: from the benchmark's table, else from its plugin if that is installed."""
     if known := _benchmark().get(competition):
         return known
-    from mlecore.competitions import competition as installed
-    from mlecore.errors import MlecoreError
-
-    try:
-        facts = installed(competition).facts
-    except MlecoreError:
+    if (facts := edition_facts(competition)) is None:
         return Listed(id=competition)
     return Listed(
         id=competition,
@@ -59,6 +58,18 @@ def listed(competition: str) -> Listed:
         metric=facts.metric,
         incomparable=" ".join(name for name, edition in facts.editions.items() if edition.thresholds == "none"),
     )
+
+
+@cache
+def edition_facts(competition: str, edition: str = "v1") -> Facts | None:
+    """Of an installed competition; None if it is not installed, or has no such edition."""
+    from mlecore.competitions import competition as installed
+    from mlecore.errors import MlecoreError
+
+    try:
+        return installed(competition, edition).facts
+    except MlecoreError:
+        return None
 
 
 def comparable(competition: str, edition: str) -> bool:

@@ -8,9 +8,11 @@ from typing import Any
 from attrs import asdict, frozen
 
 from mlecore.data.prepared import DataKind
+from mlecore.facts import Comparability
 from mlecore.reports.appendix import Appendix
 from mlecore.reports.compare import Comparison
 from mlecore.reports.costs import Cost
+from mlecore.reports.editions import Change
 from mlecore.reports.failures import Failure
 from mlecore.reports.graded import ReportedFinding
 from mlecore.reports.judged import DetectorUse
@@ -30,6 +32,8 @@ class RunLine:
     competition: str
     split: str | None
     metric: str | None
+    edition: str
+    comparability: Comparability | None  # of the edition's medals with v1's; "none": there are no medals
     seed: int
     column: str  # its seed among all of the setup's: "0", or "0 of <group>" where two groups ran the same
     state: str
@@ -197,6 +201,7 @@ class Document:
     published: tuple[Entry, ...]
     published_source: str | None
     own: tuple[Own, ...]
+    editions: tuple[Change, ...] = ()  # of setups that differ in the edition only
     appendices: tuple[Appendix, ...] = ()  # that extensions left in the groups' folders
     notices: tuple[str, ...] = ()  # what could not be read, beside runs
 

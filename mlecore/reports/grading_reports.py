@@ -14,6 +14,7 @@ from typing import Any, Literal, get_args
 
 from mlecore.data.prepared import DataKind
 from mlecore.errors import UsageError
+from mlecore.facts import Comparability
 from mlecore.grading.report import Report
 from mlecore.registry.provenance import PluginUse
 from mlecore.reports.graded import Graded
@@ -69,7 +70,7 @@ _BOOLEANS = (
     "valid_submission",
     "is_lower_better",
 )
-_NUMBERS = ("score", "gold_threshold", "silver_threshold", "bronze_threshold", "median_threshold")
+_NUMBERS = ("score", "sample_score", "gold_threshold", "silver_threshold", "bronze_threshold", "median_threshold")
 
 
 def report_of(item: Any, where: str) -> Report:
@@ -100,7 +101,9 @@ def report_of(item: Any, where: str) -> Report:
             "status": status,
             "reason": str(item.get("reason") or ("not said" if status == "invalid" else "")),
             "edition": str(item.get("edition", "v1")),
+            "comparability": of if (of := item.get("comparability")) in get_args(Comparability) else "same",
             "data_kind": kind if (kind := item.get("data_kind")) in get_args(DataKind) else "published",
+            "beats_sample": beats if isinstance(beats := item.get("beats_sample"), bool) else None,
         }
     )
 

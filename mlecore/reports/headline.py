@@ -176,8 +176,8 @@ def _compared(pair: Comparison, best: str, subject: str, second: str) -> str:
 
 
 def short_names(setups: Sequence[SetupSummary]) -> dict[str, str]:
-    """Key of a setup -> its agent, and of its label, options, model and data what tells it from the others."""
-    if len({setup.agent for setup in setups}) == len(setups):
+    """Key of a setup -> its agent, and of its label, options, model, edition and data what tells it from the others."""
+    if len({setup.agent for setup in setups}) == len(setups) and len({setup.edition for setup in setups}) == 1:
         return {setup.key: _cut(setup.agent) for setup in setups}
     parts = {setup.key: _PART.split(setup.title) for setup in setups}
     shared = set.intersection(*map(set, parts.values()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mlecore.reports.benchmark import listed
+from mlecore.reports.benchmark import edition_facts, listed
 from mlecore.reports.document import RunLine
 from mlecore.reports.graded import Graded
 from mlecore.reports.position import position
@@ -16,6 +16,8 @@ _OF_REPORT = (
 def run_line(item: Graded, column: str) -> RunLine:
     """``column``: its seed among all of the setup's."""
     run, report = item.run, item.report
+    facts = edition_facts(run.competition, run.edition) if run.edition != "v1" else None
+    comparability = facts.comparability if facts else "same" if run.edition == "v1" else None
     usage = run.usage
     medals = report is not None and report.gold_threshold is not None
     submission: str
@@ -32,7 +34,9 @@ def run_line(item: Graded, column: str) -> RunLine:
         group=run.group,
         competition=run.competition,
         split=listed(run.competition).split,
-        metric=listed(run.competition).metric,
+        metric=facts.metric if facts else listed(run.competition).metric,
+        edition=run.edition,
+        comparability=report.comparability if report else comparability,
         seed=run.seed,
         column=column,
         state=run.state,

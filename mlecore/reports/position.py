@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import statistics
+from collections.abc import Mapping, Sequence
 
 from mlecore.grading.report import Report
 from mlecore.reports.graded import Graded
@@ -30,6 +31,14 @@ def positions(runs: Sequence[Graded]) -> list[float | None]:
         0.0 if not item.counts and item.ranked and item.run.competition not in without else place
         for item, place in zip(runs, found, strict=True)
     ]
+
+
+def mean_positions(runs: Mapping[str, Sequence[Graded]]) -> dict[str, float]:
+    """Competition -> mean position of its runs; those without an axis are left out."""
+    found = {
+        competition: [place for place in positions(items) if place is not None] for competition, items in runs.items()
+    }
+    return {competition: statistics.fmean(places) for competition, places in found.items() if places}
 
 
 def on_axis(report: Report, score: float | None) -> float | None:

@@ -32,6 +32,10 @@ class Setup:
         """Without those that are missing."""
         return [graded for graded in self.runs if graded.counts]
 
+    @property
+    def edition(self) -> str:
+        return self.runs[0].run.edition
+
 
 def setups(graded: Iterable[Graded]) -> list[Setup]:
     """Runs by setup, in order of first appearance.
@@ -50,7 +54,8 @@ def setups(graded: Iterable[Graded]) -> list[Setup]:
         if kind != item.run.data_kind:
             item = evolve(item, run=evolve(item.run, data_kind=kind))
         found[(*_key(item.run), kind)].append(item)
-    titles = [_title(items) for items in found.values()]
+    several = len({item.run.edition for item in graded}) > 1
+    titles = [_title(items, several) for items in found.values()]
     again = Counter(titles)
     return [
         Setup(
@@ -68,6 +73,15 @@ def _key(run: RunRecord) -> tuple[object, ...]:
     return run.agent.name, run.label, options, run.model, run.edition, run.obfuscation
 
 
+def differ_in_edition(a: Setup, b: Setup) -> bool:
+    """Do two setups differ in the edition, and in nothing else that tells setups apart?"""
+    one, other = a.runs[0].run, b.runs[0].run
+    return a.edition != b.edition and (*_key(evolve(one, edition=b.edition)), one.data_kind) == (
+        *_key(other),
+        other.data_kind,
+    )
+
+
 def _scopes(run: RunRecord) -> Sequence[tuple[object, ...]]:
     """The runs whose data a run is taken to share, the nearest first."""
     key = _key(run)
@@ -78,13 +92,14 @@ def _order(item: Graded) -> tuple[str, int, str, str]:
     return item.run.competition, item.run.seed, item.run.group, item.run.uid
 
 
-def _title(items: Sequence[Graded]) -> str:
+def _title(items: Sequence[Graded], several: bool) -> str:
+    """``several``: there are several editions."""
     run = items[0].run
     parts = [
         _agent(items),
         _variant(items),
         run.model or "",
-        f"edition {run.edition}" if run.edition != "v1" else "",
+        f"edition {run.edition}" if several or run.edition != "v1" else "",
         OBFUSCATED[run.obfuscation],
         _DATA.get(run.data_kind or "", ""),
     ]

@@ -9,7 +9,7 @@ from mlecore.reports.benchmark import listed, task_family
 from mlecore.reports.compare import any_flagged, counts
 from mlecore.reports.document import Slice
 from mlecore.reports.graded import Graded
-from mlecore.reports.position import positions
+from mlecore.reports.position import mean_positions
 from mlecore.reports.statistics import Counts, rate_interval
 
 
@@ -61,11 +61,3 @@ def _slice(
 def mean_share(counted: Counts) -> float | None:
     """The mean over competitions of the share of runs that succeeded, in percent; None without any."""
     return 100 * statistics.fmean(wins / runs for wins, runs in counted.values()) if counted else None
-
-
-def mean_positions(runs: Mapping[str, Sequence[Graded]]) -> dict[str, float]:
-    """Competition -> mean position of its runs; those without an axis are left out."""
-    found = {
-        competition: [place for place in positions(items) if place is not None] for competition, items in runs.items()
-    }
-    return {competition: statistics.fmean(places) for competition, places in found.items() if places}

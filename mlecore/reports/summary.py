@@ -14,17 +14,19 @@ from mlecore.reports.compare import Side, any_flagged, by_competition, compare, 
 from mlecore.reports.conditions import differences, shared
 from mlecore.reports.costs import costs
 from mlecore.reports.document import Coverage, Document, PassAtK, SetupSummary, SplitSummary
+from mlecore.reports.editions import changes
 from mlecore.reports.failures import failures, outcomes, process_ends
 from mlecore.reports.graded import Graded
 from mlecore.reports.judged import detectors
 from mlecore.reports.lines import run_line
 from mlecore.reports.notes import no_medals, notes
 from mlecore.reports.own_results import own
+from mlecore.reports.position import mean_positions
 from mlecore.reports.progress import progress
 from mlecore.reports.published import SOURCE, published
 from mlecore.reports.rates import FAILURE, MEDAL_RATES, RATES, Outcome, SplitRates, all_rates, split_rates
 from mlecore.reports.setups import Setup, kept, seeds, setups
-from mlecore.reports.slices import mean_positions, slices
+from mlecore.reports.slices import slices
 from mlecore.reports.statistics import mean_interval, pass_at_k, rate_interval
 
 
@@ -67,6 +69,9 @@ def summarise(
         published=published() if against_published else (),
         published_source=SOURCE if against_published else None,
         own=tuple(own(summary) for summary in summaries) if against_published else (),
+        editions=tuple(
+            changes([(summary.key, setup) for summary, setup in zip(summaries, found, strict=True) if summary.averaged])
+        ),
     )
 
 
@@ -91,8 +96,7 @@ def _setup(key: str, setup: Setup, competitions: Sequence[str], pad: bool, mix: 
     goal = goal_of(setup.runs)
     places = mean_positions(by_id)
     kinds = RATES if goal == "any_medal" else (*RATES, goal)
-    edition = setup.runs[0].run.edition
-    rates = tuple(_split_summaries(planned, competitions, pad, kinds, edition))
+    rates = tuple(_split_summaries(planned, competitions, pad, kinds, setup.edition))
     coverage = _coverage(setup, pad)
     columns = {item.run.uid: column for column, part in seeds(setup.runs).items() for item in part.values()}
     return SetupSummary(
@@ -101,7 +105,7 @@ def _setup(key: str, setup: Setup, competitions: Sequence[str], pad: bool, mix: 
         agent=setup.agent,
         variant=setup.variant,
         model=setup.runs[0].run.model,
-        edition=edition,
+        edition=setup.edition,
         data_kinds=tuple(dict.fromkeys(item.run.data_kind for item in setup.runs if item.run.data_kind)),
         goal=goal,
         no_medals=None if goal == "any_medal" else no_medals(setup),

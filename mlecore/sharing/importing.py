@@ -31,6 +31,7 @@ def import_runs(
         raise UsageError(
             f"{source} contains no results that can be imported" + "".join(f"\n{error.message}" for error in errors),
             fix="Give a run group or a grading report of MLE-bench, or a CSV of scores. Logs of inspect need"
-            " mle-ext-inspect, jobs of harbor need mle-ext-harbor.",
+            " mle-ext-inspect, jobs of harbor need mle-ext-harbor. What `mlecore runs export` wrote needs no import:"
+            " unpack it, and report on its folder.",
         )
     return imported

@@ -6,9 +6,10 @@ import csv
 import math
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from mlecore.competitions import competition
+from mlecore.data.prepared import DataKind
 from mlecore.errors import DataError, UsageError
 from mlecore.grading.medals import thresholds_for
 from mlecore.grading.report import Report, award
@@ -17,12 +18,14 @@ from mlecore.runs.journal import now
 from mlecore.sharing.foreign import ForeignRun, Imported, create_imported, label_of
 
 _LIMIT = 64 * 2**20  # bytes
-_FIX = "Give it the columns competition and score; also agent and seed if there are several."
+_FIX = (
+    "Give it the columns competition and score; also agent, seed, edition and data_kind if they are not all the same."
+)
 _NAMES = {"competition_id": "competition", "id": "competition"}
 
 
 def import_table(path: Path, runs: Path, *, agent: str | None = None, name: str | None = None) -> Imported:
-    """Create a group of a table with the columns competition, score, and perhaps agent and seed.
+    """Create a group of a table with the columns competition, score, and perhaps agent, seed, edition and data_kind.
 
     Medals are those of the human leaderboards of installed competitions. Raises UsageError that names the row.
     """
@@ -48,7 +51,7 @@ def import_table(path: Path, runs: Path, *, agent: str | None = None, name: str 
                     competition=id,
                     seed=int(seed),
                     folder=None,
-                    report=_report(id, _number(row["score"], place), place),
+                    report=_report(row, id, _number(row["score"], place), place),
                 )
             )
     except (DataError, OSError, UnicodeDecodeError, csv.Error) as error:
@@ -67,12 +70,18 @@ def _number(text: str | None, place: str, default: float = math.nan) -> float:
         raise UsageError(f"{place}: {(text or '')[:40]!r} is not a number", fix=_FIX) from None
 
 
-def _report(id: str, score: float, place: str) -> Report:
+def _report(row: dict[str, str], id: str, score: float, place: str) -> Report:
+    edition, named = ((row.get(name) or "").strip() for name in ("edition", "data_kind"))
+    if named not in ("", *get_args(DataKind)):
+        raise UsageError(f"{place}: the kind of data {named[:40]!r} is none of {', '.join(get_args(DataKind))}")
     try:
-        facts = competition(id).facts
+        facts = competition(id, edition or "v1").facts
     except UsageError as error:
         raise UsageError(f"{place}: {error.message}", fix=error.fix) from None
-    thresholds, valid = thresholds_for(facts), not math.isnan(score)
+    found, valid = thresholds_for(facts), not math.isnan(score)
+    default: DataKind = "published" if found else "no_leaderboard"
+    kind = next((each for each in get_args(DataKind) if each == named), default)
+    thresholds = found if kind == "published" and facts.comparability != "none" else None
     values: dict[str, Any] = award(facts, score, thresholds)
     values |= {
         f"{level}_threshold": getattr(thresholds, level, None) for level in ("gold", "silver", "bronze", "median")
@@ -86,4 +95,7 @@ def _report(id: str, score: float, place: str) -> Report:
         created_at=now(),
         submission_path="",
         status="graded" if valid else "none",
+        edition=facts.edition,
+        comparability=facts.comparability,
+        data_kind=kind,
     )

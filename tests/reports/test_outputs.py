@@ -172,8 +172,8 @@ def test_numbers_are_in_numeric_columns(graded, two_groups, kind: str) -> None:
         assert {name: str(frame[name].dtype) for name in names.split()} == dict.fromkeys(names.split(), dtype)
     texts = set(frame.columns) - {name for names in NUMERIC for name in names.split()}
     assert texts == set(
-        "setup title run group competition split metric column state ended outcome reason obfuscation data_kind "
-        "submission why score_text medal judged".split()
+        "setup title run group competition split metric edition comparability column state ended outcome reason "
+        "obfuscation data_kind submission why score_text medal judged".split()
     )
     assert frame.score.mean() > 0 or kind == "nothing known"
 

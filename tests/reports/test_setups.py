@@ -111,3 +111,10 @@ def test_hardware_class() -> None:
     hardware = Hardware(cpus=8, gpus=("A10", "A10", "H200"))
     assert hardware_class(hardware) == "8 CPUs, 2 x A10, 1 x H200"
     assert hardware_class(Hardware()) == ""
+
+
+def test_a_label_in_several_groups_is_one_setup(graded) -> None:
+    """Aggregation by label: the groups of an experiment are one row, and each of their runs a seed."""
+    labelled = [graded("a", group=group, label=label) for group, label in (("g1", "x"), ("g2", "x"), ("g3", "y"))]
+    (x, y) = setups(labelled)
+    assert [*seeds(x.runs)] == ["0", "0 of g2"] and len(y.runs) == 1

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from mlecore_testing import drawn_groups
+from mlecore_testing import drawn_groups, grades
 
 from mlecore.cli import main
 from mlecore.errors import UsageError
@@ -157,3 +157,61 @@ def test_a_table_of_scores(tmp_path: Path) -> None:
         path.write_text(text)
         with pytest.raises(UsageError, match=says):
             import_runs(path, tmp_path / "other")
+
+
+def write_v2(path: Path, synthetic: bool = False) -> None:
+    """Results of ours on v2, as a grading report or as a table of scores."""
+    kind = "synthetic" if synthetic else "published"
+    if path.suffix == ".csv":
+        rows = [f"{id},0.99,v2,{kind}\n" for id in V2]
+        path.write_text("".join(["competition,score,edition,data_kind\n", *rows]))
+        return
+    none = dict.fromkeys([f"{name}_threshold" for name in ("gold", "silver", "bronze", "median")])
+    reports = [
+        grades.report(
+            0.99,
+            "gold" if of != "none" and not synthetic else None,
+            competition_id=id,
+            edition="v2",
+            comparability=of,
+            data_kind=kind,
+            **(none if of == "none" or synthetic else {}),
+        ).to_json()
+        for id, of in V2.items()
+    ]
+    path.write_text(json.dumps({"competition_reports": reports}))
+
+
+V2 = {"spaceship-titanic": "near", "random-acts-of-pizza": "none"}
+
+
+@pytest.mark.parametrize("synthetic", [False, True])
+@pytest.mark.parametrize("name", ["report.json", "scores.csv"])
+def test_record_grade_and_report_agree_on_the_edition(tmp_path: Path, name: str, synthetic: bool) -> None:
+    write_v2(tmp_path / name, synthetic)
+    import_runs(tmp_path / name, tmp_path / "runs", name="g")
+    for record in load_group(tmp_path / "runs" / "g"):
+        grade = record.report
+        assert (record.edition, record.data_kind) == ("v2", "synthetic" if synthetic else "published")
+        assert grade is not None and (grade.edition, grade.data_kind) == (record.edition, record.data_kind)
+        assert (grade.comparability, grade.any_medal) == (
+            V2[record.competition],
+            V2[record.competition] == "near" and not synthetic,
+        )
+    shown = CliRunner().invoke(main, ["report", "g", "--runs", str(tmp_path / "runs"), "--json"])
+    (setup,) = json.loads(shown.output)["setups"]
+    assert setup["edition"] == "v2" and (setup["goal"] == "beats_sample") == synthetic
+
+
+@pytest.mark.parametrize(
+    ("other", "said"), [("edition", "editions v1, v2"), ("data_kind", "real and of synthetic data")]
+)
+@pytest.mark.parametrize("name", ["report.json", "scores.csv"])
+def test_a_group_has_one_edition_and_kind_of_data(tmp_path: Path, name: str, other: str, said: str) -> None:
+    path = tmp_path / name
+    write_v2(path)
+    old, new = {"edition": ("v2", "v1"), "data_kind": ("published", "synthetic")}[other]
+    path.write_text(path.read_text().replace(old, new, 1))
+    with pytest.raises(UsageError, match=said):
+        import_runs(path, tmp_path / "runs")
+    assert not (tmp_path / "runs").exists()

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from mlecore.reports.document import Document
 from mlecore.reports.sections import problems, results
 from mlecore.reports.sections.conditions import conditions, differences, methods
+from mlecore.reports.sections.editions import editions
 from mlecore.reports.sections.pairs import pairs
 from mlecore.reports.sections.published import not_comparable, published_entries
 from mlecore.reports.sections.section import Section, section
@@ -32,6 +33,7 @@ def _all(document: Document) -> Iterator[Section]:
     yield problems.findings(setups)
     yield problems.detectors(setups)
     yield pairs(document.comparisons)
+    yield editions(document)
     yield published_entries(document)
     yield not_comparable(document)
     for number, each in enumerate(document.appendices):

@@ -9,6 +9,7 @@ from attrs import evolve
 from mlecore.reports.document import Document, SetupSummary
 from mlecore.reports.sections import problems
 from mlecore.reports.sections.conditions import differences
+from mlecore.reports.sections.editions import editions
 from mlecore.reports.sections.pairs import pairs
 from mlecore.reports.sections.published import not_comparable, published_entries
 from mlecore.reports.sections.results import by_competition, results
@@ -29,6 +30,7 @@ def brief(document: Document) -> Iterator[Section]:
         problems.flagged(setups),
         _cut(problems.findings(setups, flagging=True), _FEW),
         *([_cut(pairs(document.comparisons, main=True), _FEW)] if len(setups) > 2 else []),  # the headline has one pair
+        _cut(editions(document), _ROWS),
         published_entries(document),
         not_comparable(document),
         _cut(problems.notes(setups), _FEW),

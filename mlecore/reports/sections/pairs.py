@@ -51,12 +51,14 @@ def _p(found: Comparison) -> tuple[float, float]:
 
 def _not_compared(comparisons: Sequence[Comparison]) -> list[str]:
     """Reasons, each with the pairs that it concerns."""
-    found: dict[str, list[str]] = {}
+    found: dict[tuple[str, str, str], list[str]] = {}
     for comparison in comparisons:
         if comparison.differ:
             differ = "; ".join(f"{name}: {' | '.join(values)}" for name, values in comparison.differ.items())
-            found.setdefault(differ, []).append(f"{comparison.a} - {comparison.b}")
-    done = any(comparison.differences for comparison in comparisons if comparison.differ)
-    what = "Compared although conditions differ" if done else "Not comparable, as conditions differ"
-    more = "" if done else " --mix compares them anyway."
-    return [f"{what}: {', '.join(keys)} ({differ}).{more}" for differ, keys in found.items()]
+            what = "Compared although" if comparison.differences else "Not comparable, as"
+            mixable = not comparison.differences and "edition" not in comparison.differ
+            reason = (what, differ, " --mix compares them anyway." if mixable else "")
+            found.setdefault(reason, []).append(f"{comparison.a} - {comparison.b}")
+    return [
+        f"{what} conditions differ: {', '.join(keys)} ({differ}).{more}" for (what, differ, more), keys in found.items()
+    ]

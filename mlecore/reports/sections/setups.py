@@ -16,7 +16,7 @@ _MEDALS = ("gold", "silver", "bronze")
 
 def overview(setups: Sequence[SetupSummary]) -> Section:
     """A row per setup, the best first: rates over the planned competitions, time and cost of the graded runs."""
-    header = ["SETUP", "AGENT", "MODEL", "RUNS", f"{goals(setups)} %", goals(setups), f"{LEVEL} % INTERVAL"]
+    header = ["SETUP", "AGENT", "MODEL", "EDITION", "RUNS", f"{goals(setups)} %", goals(setups), f"{LEVEL} % INTERVAL"]
     header += [*(f"{medal.upper()} %" for medal in _MEDALS), "VALID %", "TIME", "US DOLLARS", "TOKENS", "FLAGGED"]
     notes = []
     rows = [row for setup in setups for row in setup.rates]
@@ -27,8 +27,9 @@ def overview(setups: Sequence[SetupSummary]) -> Section:
     if any(cost.runs > 1 for setup in setups for cost in setup.costs):
         notes.append("Time and cost are totals over the graded runs.")
     notes += said_once(((setup.key, note) for setup in setups for note in _unknown_costs(setup)), len(setups))
+    several = len({setup.edition for setup in setups}) > 1
     counted_too = not all(setup.main_rate for setup in setups if setup.averaged)
-    return section("setups", "Setups", header, (_row(setup, counted_too) for setup in ranked(setups)), notes)
+    return section("setups", "Setups", header, (_row(setup, counted_too, several) for setup in ranked(setups)), notes)
 
 
 def ranked(setups: Sequence[SetupSummary]) -> list[SetupSummary]:
@@ -40,8 +41,9 @@ def ranked(setups: Sequence[SetupSummary]) -> list[SetupSummary]:
     return sorted(setups, key=reached, reverse=True)
 
 
-def _row(setup: SetupSummary, counted_too: bool) -> tuple[str, ...]:
-    """``counted_too``: with the number of runs that reached the goal, where seeds are too incomplete for a rate."""
+def _row(setup: SetupSummary, counted_too: bool, several: bool) -> tuple[str, ...]:
+    """``counted_too``: with the number of runs that reached the goal, where seeds are too incomplete for a rate;
+    ``several``: with the edition."""
     found = setup.planned_rates
     rates = found.rates.rates if found else {}
     hours = setup.cost("hours")
@@ -49,6 +51,7 @@ def _row(setup: SetupSummary, counted_too: bool) -> tuple[str, ...]:
         setup.key,
         ", ".join(filter(None, (setup.agent, setup.variant))),
         setup.model or NONE,
+        setup.edition if several else NONE,
         out_of(setup.coverage.graded_runs, setup.coverage.planned_runs),
         rate(rates.get(setup.goal)),
         out_of(sum(line.reached_goal for line in setup.runs), setup.coverage.graded_runs)

@@ -49,15 +49,6 @@ def import_trials(folders: Sequence[Path], runs: Path, agent: str | None, name: 
             left_out.append(f"{folder.name}: {error}")
     if not trials:
         raise UsageError("\n".join((f"no trial in {folders[0].parent} comes from a task of mlecore", *left_out)))
-    reports = [trial.report for trial in trials if trial.report]
-    editions = {report.edition for report in reports}
-    # A competition whose data need no account has them in an export of synthetic data, too.
-    kinds = {report.data_kind for report in reports} - {"no_leaderboard"}
-    if len(editions) > 1 or (len(kinds) > 1 and "synthetic" in kinds):
-        raise UsageError(
-            "the trials are of different editions, or of real and of synthetic data",
-            fix=f"Move the trials of one kind to another folder, with a copy of the job's {RESULT}, and import both.",
-        )
     seeds: Counter[tuple[str, str]] = Counter()
     with scratch() as folder:
         found = []
@@ -73,9 +64,8 @@ def import_trials(folders: Sequence[Path], runs: Path, agent: str | None, name: 
             runs,
             label_of(name),
             harness="harbor",
-            edition=editions.pop() if editions else "v1",
-            synthetic="synthetic" in kinds,
             created_at=_text(trials[0].result, "started_at") or None,
+            apart=f"Move the trials of one kind to another folder, with a copy of the job's {RESULT}, and import both.",
         )
     return evolve(imported, left_out=(*left_out, *imported.left_out))
 
@@ -136,8 +126,6 @@ def _facts(trial: _Trial, label: str) -> dict[str, Any]:
             output_tokens=_count(result, "n_output_tokens"),
         ),
     }
-    if trial.report is not None:
-        facts["data_kind"] = trial.report.data_kind
     if failure:
         facts["reason"] = f"{failure}: {_text(result, 'exception_info', 'exception_message')}"[:500]
     if failure and trial.report is None:

@@ -28,6 +28,7 @@ from mlecore.scratch import scratch
 from mlecore.sharing.foreign import ForeignRun, Imported, create_imported, label_of
 from mlecore.units import counted
 
+_APART = "Import the logs of each as a group of their own: mlecore runs import LOG --group NAME"
 _UUID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
@@ -43,10 +44,7 @@ def import_logs(logs: Sequence[Path], runs: Path, agent: str | None, name: str) 
         raise UsageError("\n".join((f"no sample in {logs[0]}{more} comes from a task of mlecore", *left_out)))
     kinds = {(sample.setting.edition, sample.setting.synthetic) for sample in samples}
     if len(kinds) > 1:
-        raise UsageError(
-            "the logs are of different editions, or of real and of synthetic data",
-            fix="Import them as separate groups: --group NAME",
-        )
+        raise UsageError("the logs are of different editions, or of real and of synthetic data", fix=_APART)
     (edition, synthetic) = kinds.pop()
     repeated = any(sample.sample.epoch > 1 for sample in samples)
     numbers: Counter[tuple[str, str]] = Counter()
@@ -71,6 +69,7 @@ def import_logs(logs: Sequence[Path], runs: Path, agent: str | None, name: str) 
             edition=edition,
             synthetic=synthetic,
             created_at=samples[0].log.eval.created,
+            apart=_APART,
         )
     return evolve(imported, left_out=(*left_out, *imported.left_out))
 

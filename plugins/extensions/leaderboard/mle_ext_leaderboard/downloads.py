@@ -90,10 +90,12 @@ def _cells(table: Table, row: Row) -> list[object]:
 def runs_csv(found: Sequence[Standing]) -> str:
     """A line per run of all entries that are not rejected."""
     names = ["competition", "seed", "state", "submission", "score", "medal", "above_median", "beats_sample"]
-    names += ["hours", "limit_hours", "usd", "tokens"]
-    entries = [each for each in found if each.check.results and not each.check.exit_code]
-    runs = ((each.name, run) for each in entries if each.check.results for run in each.check.results.runs)
-    return as_csv(["entry", *names], ([entry, *(getattr(run, name) for name in names)] for entry, run in runs))
+    names += ["hours", "limit_hours", "usd", "tokens", "ranked"]
+    results = [(each.name, each.check.results) for each in found if each.check.results and not each.check.exit_code]
+    return as_csv(
+        ["entry", "edition", *names],
+        ([name, of.edition, *(getattr(run, each) for each in names)] for name, of in results for run in of.runs),
+    )
 
 
 def published_csv() -> str:
