@@ -54,6 +54,7 @@ NEEDS = {
     r"report logs": "a group from elsewhere",
     r"export harbor": "prepared data of a split",
     r"data .* s3:": "a bucket",
+    r"data leaderboard": "a Kaggle account, or a file of the reader's",
     r"view(?!.*--static)": "an interruption: it serves until then",
     r"doctor": "a while: it asks all backends, and Kaggle",
 }

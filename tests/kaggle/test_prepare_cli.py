@@ -30,6 +30,9 @@ def test_from_kaggle_to_prepared_and_verified(
     (again,) = cli.json("prepare", "tiny")
     assert again["state"] == "unchanged" and again["digest"] == row["digest"]
     assert cli("prepare", "tiny", "--verify").returncode == 0
+    (folder / "leaderboard.csv").unlink()  # as where MLE-bench prepared the data
+    assert "tiny: 3 teams in" in cli("data", "leaderboard", "tiny").stdout
+    assert (folder / "leaderboard.csv").read_text() == "score\n3.0\n2.0\n1.0\n"
     (folder / "prepared/private/test.csv").write_text("id,y\n0,1\n")
     bad = cli("prepare", "tiny", "--verify")
     assert bad.returncode == 1 and "private/test.csv: has" in bad.stdout

@@ -1,4 +1,4 @@
-"""The command `mlecore data`: prepared data from one machine to another."""
+"""The command `mlecore data`: prepared data from one machine to another, and the leaderboards for them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mlecore.cli._shared import data_option, edition_option
 
 @click.group("data")
 def command() -> None:
-    """Copy prepared data to other machines.
+    """Copy prepared data to other machines, and get leaderboards.
 
     URL can be any storage that fsspec supports: a folder, NFS, s3://, gs:// ... Only the public part is copied,
     never the answers. s3 also needs the package s3fs, gs needs gcsfs.
@@ -66,3 +66,30 @@ def pull(url: str, ids: tuple[str, ...], synthetic: bool, data: tuple[Path, ...]
             progress = partial(observer.progress, id)
             done = copying.pull(id, dirs, url, edition=edition, synthetic=synthetic, progress=progress)
         click.echo(f"{id}: {'copied from' if done else 'is already as at'} {url}")
+
+
+@command.command("leaderboard")
+@click.argument("ids", type=COMPETITION, nargs=-1, required=True, metavar="ID...")
+@click.option(
+    "--from",
+    "source",
+    type=click.Path(path_type=Path, exists=True),
+    help="Table with a column `score`, or folder with ID/leaderboard.csv. [default: Kaggle]",
+)
+@data_option
+def leaderboard(ids: tuple[str, ...], source: Path | None, data: tuple[Path, ...]) -> None:
+    """Get human leaderboards, for ranks on data that somebody else prepared.
+
+    Only scores are kept, no names. Medals need no leaderboard.
+    """
+    from mle_ext_data_sharing.leaderboards import provide
+    from mlecore.cli._progress import watching
+    from mlecore.competitions import competition
+    from mlecore.data.layout import DataDirs
+    from mlecore.units import counted
+
+    dirs = DataDirs.of(data)
+    for id in ids:
+        with watching() as observer:
+            path, teams = provide(competition(id).facts, dirs, source, partial(observer.progress, id))
+        click.echo(f"{id}: {counted(teams, 'team')} in {path}")

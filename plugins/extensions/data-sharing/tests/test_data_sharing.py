@@ -125,3 +125,30 @@ def test_a_place_in_memory(source: Path, tmp_path: Path) -> None:
     assert mlecore("data", "pull", "memory://lab", *words, str(tmp_path / "other")).exit_code == 0
     assert content(tmp_path / "other" / PREPARED / "public") == content(source / PREPARED / "public")
     shutil.rmtree(tmp_path / "other")
+
+
+@pytest.mark.parametrize("folder", [False, True])
+def test_a_leaderboard_from_a_table_gives_ranks_on_data_of_mle_bench(tmp_path: Path, folder: bool) -> None:
+    table = tmp_path / "theirs" / ID / "leaderboard.csv"
+    table.parent.mkdir(parents=True)
+    table.write_text("teamId,scoreNullable,score\n7,,0.8\n8,,0.7\n9,,\n")
+    words = ["data", "leaderboard", ID, "--data", str(tmp_path / "mine"), "--from"]
+    result = mlecore(*words, str(tmp_path / "theirs" if folder else table))
+    assert result.exit_code == 0 and "2 teams" in result.output, result.output
+    theirs = tmp_path / "mle-bench" / ID / "prepared"
+    for part in ("public", "private"):
+        (theirs / part).mkdir(parents=True)
+        (theirs / part / "a.csv").write_text("x")
+    found = DataDirs((tmp_path / "mine", tmp_path / "mle-bench")).find(ID)
+    assert found is not None and found.root == theirs and found.leaderboard is not None
+    assert found.leaderboard.read_text() == "score\n0.8\n0.7\n"
+
+
+@pytest.mark.parametrize("content", ["a,b\n1,2\n", "score\nhigh\n", "score\n", "score\n\xff\n"])
+def test_what_is_no_leaderboard_is_rejected(tmp_path: Path, content: str) -> None:
+    (tmp_path / "table.csv").write_text(content, encoding="latin-1")
+    words = ["data", "leaderboard", ID, "--data", str(tmp_path), "--from"]
+    for source in (tmp_path / "table.csv", tmp_path):  # the folder has no file for the competition
+        result = mlecore(*words, str(source))
+        assert result.exit_code == 2 and "leaderboard" in result.output, result.output
+    assert DataDirs((tmp_path,)).leaderboard(ID) is None
