@@ -89,7 +89,7 @@ def result(document: Document) -> str:
 def _equal(one: SetupSummary, other: SetupSummary) -> bool:
     """Do they share a rate on the same competitions?"""
     a, b = one.planned_rates, other.planned_rates
-    if a is None or b is None or (one.goal, a.rates.ids) != (other.goal, b.rates.ids):
+    if a is None or b is None or (one.goal, one.edition, a.rates.ids) != (other.goal, other.edition, b.rates.ids):
         return False
     return one.main_rate is not None and other.main_rate is not None and one.main_rate.mean == other.main_rate.mean
 
@@ -149,7 +149,12 @@ def _shared(best: Sequence[SetupSummary], names: Mapping[str, str], setups: int)
 def _compared(pair: Comparison, best: str, subject: str, second: str) -> str:
     """The best setup, by its key, against the second."""
     if not pair.differences:
-        return f"{subject} is not compared with {second}, as conditions differ ({', '.join(pair.differ)})."
+        why = (
+            "they ran on different editions"
+            if "edition" in pair.differ
+            else f"conditions differ ({', '.join(pair.differ)})"
+        )
+        return f"{subject} is not compared with {second}, as {why}."
     turned = pair.a != best
     wins, losses = sum(found.a_wins > 0.5 for found in pair.pairs), sum(found.a_wins < 0.5 for found in pair.pairs)
     row = pair.differences[0]
