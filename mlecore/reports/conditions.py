@@ -84,24 +84,25 @@ def hardware_class(hardware: Hardware) -> str:
 
 def differences(runs: Iterable[RunRecord]) -> dict[str, list[str]]:
     """Conditions that are not the same for all runs -> their values, in order of appearance."""
-    seen: dict[str, dict[str, None]] = defaultdict(dict)
-    for run in runs:
-        for name, value in conditions(run).items():
-            seen[name][value] = None
-    return {name: list(values) for name, values in seen.items() if len(values) > 1}
+    return {name: values for name, values in all_conditions(runs).items() if len(values) > 1}
 
 
 def shared(runs: Iterable[RunRecord]) -> dict[str, str]:
     """Conditions that are the same for all runs, those of single competitions left out."""
-    seen: dict[str, set[str]] = defaultdict(set)
-    for run in runs:
-        for name, value in conditions(run).items():
-            seen[name].add(value)
     return {
-        name: next(iter(values))
-        for name, values in seen.items()
+        name: values[0]
+        for name, values in all_conditions(runs).items()
         if len(values) == 1 and not name.startswith(OF_A_COMPETITION)
     }
+
+
+def all_conditions(runs: Iterable[RunRecord]) -> dict[str, list[str]]:
+    """Each condition -> its values, in order of appearance."""
+    seen: dict[str, dict[str, None]] = defaultdict(dict)
+    for run in runs:
+        for name, value in conditions(run).items():
+            seen[name][value] = None
+    return {name: list(values) for name, values in seen.items()}
 
 
 def between(a: Iterable[RunRecord], b: Iterable[RunRecord]) -> dict[str, list[str]]:

@@ -25,9 +25,10 @@ from mlecore.reports.position import mean_positions
 from mlecore.reports.progress import progress
 from mlecore.reports.published import SOURCE, published
 from mlecore.reports.rates import FAILURE, MEDAL_RATES, RATES, Outcome, SplitRates, all_rates, split_rates
+from mlecore.reports.rates import counts as counts_of
 from mlecore.reports.setups import Setup, kept, seeds, setups
 from mlecore.reports.slices import slices
-from mlecore.reports.statistics import mean_interval, pass_at_k, rate_interval
+from mlecore.reports.statistics import Counts, mean_interval, pass_at_k, rate_interval
 
 
 def summarise(
@@ -163,14 +164,11 @@ def _split_summaries(
         )
 
 
-def _counts(kind: str, row: SplitRates, outcomes: Mapping[str, Mapping[str, Outcome]]) -> dict[str, tuple[int, int]]:
+def _counts(kind: str, row: SplitRates, outcomes: Mapping[str, Mapping[str, Outcome]]) -> Counts:
     """Of exactly the runs that the rate counts."""
     left_out = row.unranked if kind in MEDAL_RATES else ()
-    return {
-        id: (sum(bool(getattr(outcomes[seed].get(id, FAILURE), kind)) for seed in row.seeds), len(row.seeds))
-        for id in row.ids
-        if id not in left_out
-    }
+    runs = ((id, outcomes[seed].get(id, FAILURE)) for id in row.ids if id not in left_out for seed in row.seeds)
+    return counts_of(runs, kind)
 
 
 def _pass_at_k(planned: Mapping[str, int], runs: Mapping[str, Sequence[Graded]], goal: str) -> tuple[PassAtK, ...]:

@@ -62,15 +62,13 @@ def create_imported(
     name: str,
     *,
     harness: str,
-    edition: str | None = None,
-    synthetic: bool | None = None,
     created_at: str | None = None,
     apart: str = "Import them as separate groups, each from a file or folder with runs of one kind only.",
 ) -> Imported:
-    """A new group of these runs, on the edition and kind of data of their reports.
+    """A new group of these runs, on the edition and kind of data that their reports and facts name.
 
-    ``edition`` and ``synthetic`` are what the harness knows of them; ``apart`` is how to import runs of different ones.
-    Raises UsageError if they differ, if the group's name is taken, or if two runs would be the same one.
+    Raises UsageError if those differ (``apart`` says how to import such runs), if the group's name is taken, or if two
+    runs would be the same one.
     """
     names: dict[tuple[str, str, int], str] = {}
     for run in found:
@@ -86,7 +84,7 @@ def create_imported(
             "agents": [{"name": label, "label": label} for label in dict.fromkeys(run.label for run in found)],
             "competitions": sorted({run.competition for run in found}),
             "seeds": sorted({run.seed for run in found}),
-            "data": _data(found, edition, synthetic, apart),
+            "data": _data(found, apart),
         }
     )
     group = create_group(runs, name, plan)
@@ -110,21 +108,20 @@ def create_imported(
     )
 
 
-def _data(found: Sequence[ForeignRun], edition: str | None, synthetic: bool | None, apart: str) -> dict[str, Any]:
+def _data(found: Sequence[ForeignRun], apart: str) -> dict[str, Any]:
     """What all runs worked on: a group has one edition, and real or synthetic data."""
-    reports = [run.report for run in found if run.report is not None]
-    editions = {*(report.edition for report in reports), *([edition] if edition else ())}
+    said = [(run.facts.get("edition"), run.facts.get("data_kind")) for run in found]
+    said += [(run.report.edition, run.report.data_kind) for run in found if run.report is not None]
+    editions = {str(edition) for edition, _ in said if edition}
     # A competition whose data need no account has them in an export of synthetic data, too.
-    kinds = {report.data_kind == "synthetic" for report in reports if report.data_kind != "no_leaderboard"}
-    if synthetic is not None:
-        kinds.add(synthetic)
+    synthetic = {kind == "synthetic" for _, kind in said if kind not in (None, "no_leaderboard")}
     if wrong := [name for name in editions if not name.isidentifier() or len(name) > 20]:
         raise UsageError(f"{wrong[0][:40]!r} is no name of an edition")
     if len(editions) > 1:
         raise UsageError(f"the runs are of the editions {', '.join(sorted(editions))}; a group has one", fix=apart)
-    if len(kinds) > 1:
+    if len(synthetic) > 1:
         raise UsageError("the runs are of real and of synthetic data; a group has one of them", fix=apart)
-    return {"edition": next(iter(editions), "v1"), "synthetic": next(iter(kinds), False)}
+    return {"edition": next(iter(editions), "v1"), "synthetic": next(iter(synthetic), False)}
 
 
 def _write(record: RunRecord, run: ForeignRun, left_out: list[str]) -> None:

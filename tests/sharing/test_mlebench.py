@@ -219,9 +219,11 @@ def test_a_group_has_one_edition_and_kind_of_data(tmp_path: Path, name: str, oth
     assert not (tmp_path / "runs").exists()
 
 
-@pytest.mark.parametrize("known", [{"edition": "v1"}, {"synthetic": True}])
+@pytest.mark.parametrize("known", [{"edition": "v1"}, {"data_kind": "synthetic"}])
 def test_what_a_harness_knows_must_agree_with_its_reports(tmp_path: Path, known: dict[str, Any]) -> None:
     of_v2 = grades.report(edition="v2")
-    run = ForeignRun(name="x", label="a", competition=of_v2.competition_id, seed=0, folder=None, report=of_v2)
+    run = ForeignRun(
+        name="x", label="a", competition=of_v2.competition_id, seed=0, folder=None, report=of_v2, facts=known
+    )
     with pytest.raises(UsageError, match="a group has one"):
-        create_imported([run], tmp_path / "runs", "g", harness="other", **known)
+        create_imported([run], tmp_path / "runs", "g", harness="other")

@@ -28,7 +28,6 @@ from mlecore.scratch import scratch
 from mlecore.sharing.foreign import ForeignRun, Imported, create_imported, label_of
 from mlecore.units import counted
 
-_APART = "Import the logs of each as a group of their own: mlecore runs import LOG --group NAME"
 _UUID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
@@ -42,10 +41,6 @@ def import_logs(logs: Sequence[Path], runs: Path, agent: str | None, name: str) 
     if not samples:
         more = " ..." if len(logs) > 1 else ""
         raise UsageError("\n".join((f"no sample in {logs[0]}{more} comes from a task of mlecore", *left_out)))
-    kinds = {(sample.setting.edition, sample.setting.synthetic) for sample in samples}
-    if len(kinds) > 1:
-        raise UsageError("the logs are of different editions, or of real and of synthetic data", fix=_APART)
-    (edition, synthetic) = kinds.pop()
     repeated = any(sample.sample.epoch > 1 for sample in samples)
     numbers: Counter[tuple[str, str]] = Counter()
     with scratch() as folder:
@@ -66,10 +61,8 @@ def import_logs(logs: Sequence[Path], runs: Path, agent: str | None, name: str) 
             runs,
             label_of(name),
             harness="inspect",
-            edition=edition,
-            synthetic=synthetic,
             created_at=samples[0].log.eval.created,
-            apart=_APART,
+            apart="Import the logs of each as a group of their own: mlecore runs import LOG --group NAME",
         )
     return evolve(imported, left_out=(*left_out, *imported.left_out))
 
@@ -106,6 +99,7 @@ def _facts(item: LoggedSample, sample: EvalSample, label: str, calls: Path) -> d
         "backend": PluginUse(name="inspect", options={"sandbox": sample.sandbox.type if sample.sandbox else ""}),
         "model": spec.model,
         "endpoint": spec.model_base_url,
+        "edition": setting.edition,
         "data_kind": sample.metadata.get("data_kind"),
         "data_digest": sample.metadata.get("data_digest"),
         "seconds": sample.total_time,

@@ -17,7 +17,7 @@ from mlecore.errors import DataError
 from mlecore.registry.provenance import file_digest
 from mlecore.regular import read_regular
 from mlecore.reports.cells import one_line
-from mlecore.reports.conditions import conditions
+from mlecore.reports.conditions import all_conditions
 from mlecore.reports.graded import Graded, read_graded
 from mlecore.reports.progress import progress
 from mlecore.runs.record import WITH_OUTPUT, RunRecord
@@ -241,11 +241,7 @@ def _digests(graded: Sequence[Graded]) -> dict[str, tuple[str, ...]]:
 
 
 def _conditions(runs: Sequence[RunRecord]) -> dict[str, tuple[str, ...]]:
-    found: dict[str, dict[str, None]] = {}
-    for run in runs:
-        for name, value in conditions(run).items():
-            found.setdefault(name, {})[value] = None
-    return {name: tuple(values) for name, values in found.items() if not name.startswith("plugin ")}
+    return {name: tuple(values) for name, values in all_conditions(runs).items() if not name.startswith("plugin ")}
 
 
 def _recorded(runs: Sequence[RunRecord]) -> Recorded:
