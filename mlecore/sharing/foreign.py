@@ -22,7 +22,7 @@ from mlecore.regular import read_regular, regular_files
 from mlecore.runs.journal import Journal
 from mlecore.runs.planning import make_plan
 from mlecore.runs.record import Collected, RunRecord
-from mlecore.runs.store import create_group, planned_records, write_record
+from mlecore.runs.store import Group, create_group, planned_records, write_record
 
 _SUBMISSION_LIMIT = 4 * 2**30  # bytes; grading has its own, narrower limit
 _KEPT_LIMIT = 2**30  # bytes of one run's logs and code
@@ -68,7 +68,7 @@ def create_imported(
     """A new group of these runs, on the edition and kind of data that their reports and facts name.
 
     Raises UsageError if those differ (``apart`` says how to import such runs), if the group's name is taken, or if two
-    runs would be the same one.
+    runs would be the same one; DataError if the group cannot be written.
     """
     names: dict[tuple[str, str, int], str] = {}
     for run in found:
@@ -87,7 +87,25 @@ def create_imported(
             "data": _data(found, apart),
         }
     )
-    group = create_group(runs, name, plan)
+    try:
+        group = create_group(runs, name, plan)
+        try:
+            left_out = _fill(group, found, harness, created_at)
+        except BaseException:
+            files.remove(group.folder)  # half a group is none
+            raise
+    except OSError as error:
+        raise DataError(f"no group can be created in {runs}: {error}", fix="Name another folder: --runs DIR") from error
+    return Imported(
+        group=group.name,
+        runs=len(found),
+        without_grade=tuple(run.name for run in found if run.report is None),
+        left_out=tuple(left_out),
+    )
+
+
+def _fill(group: Group, found: Sequence[ForeignRun], harness: str, created_at: str | None) -> list[str]:
+    """Write the runs; what was left out of them."""
     planned = {(record.label, record.competition, record.seed): record for record in planned_records(group)}
     left_out: list[str] = []
     for run in found:
@@ -100,12 +118,7 @@ def create_imported(
         )
         _write(record, run, left_out)
     Journal(group.folder).note("imported", runs=len(found))
-    return Imported(
-        group=group.name,
-        runs=len(found),
-        without_grade=tuple(run.name for run in found if run.report is None),
-        left_out=tuple(left_out),
-    )
+    return left_out
 
 
 def _data(found: Sequence[ForeignRun], apart: str) -> dict[str, Any]:

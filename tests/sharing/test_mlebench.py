@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from pathlib import Path
@@ -12,7 +13,8 @@ from click.testing import CliRunner
 from mlecore_testing import drawn_groups, grades
 
 from mlecore.cli import main
-from mlecore.errors import UsageError
+from mlecore.errors import DataError, UsageError
+from mlecore.runs.record import RunRecord
 from mlecore.runs.store import load_group
 from mlecore.sharing.foreign import ForeignRun, create_imported
 from mlecore.sharing.importing import import_runs
@@ -227,3 +229,20 @@ def test_what_a_harness_knows_must_agree_with_its_reports(tmp_path: Path, known:
     )
     with pytest.raises(UsageError, match="a group has one"):
         create_imported([run], tmp_path / "runs", "g", harness="other")
+
+
+@pytest.mark.parametrize("broken", ["no folder", "full disk"])
+def test_half_a_group_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str) -> None:
+    write_v2(tmp_path / "scores.csv")
+    runs = tmp_path / "runs"
+    if broken == "no folder":
+        runs.write_text("")
+    else:
+        monkeypatch.setattr("mlecore.sharing.foreign.write_record", full_disk)
+    with pytest.raises(DataError, match="no group can be created in"):
+        import_runs(tmp_path / "scores.csv", runs)
+    assert not runs.is_dir() or [*runs.iterdir()] == []
+
+
+def full_disk(record: RunRecord) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
