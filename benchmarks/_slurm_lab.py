@@ -96,7 +96,7 @@ class Case:
             "--group",
             "g",
             "--time-limit",
-            "300",
+            "300s",
             "--cpus",
             "1",
             "--memory",

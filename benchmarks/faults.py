@@ -98,7 +98,7 @@ def on_vm(shell: Any, runs: int) -> list[str]:
     shell.env["MLECORE_VM_STATE"] = f"{shell.root}/vm"
     (shell.root / "agent.sh").write_text("cp /opt/mlecore/sample.csv /home/submission/submission.csv; sleep 0.2\n")
     words = ["run", "--agent", "command", "-A", "argv=sh agent.sh", "--competition", "coins"]
-    return [*words, "--seeds", str(runs), "--group", "g", "--time-limit", "60"]
+    return [*words, "--seeds", str(runs), "--group", "g", "--time-limit", "60s"]
 
 
 def killed(shell: Any, arguments: list[str], rounds: int, dice: random.Random) -> int:

@@ -28,6 +28,17 @@ def duration(text: str | float) -> float:
     return seconds
 
 
+def limit_seconds(text: str | float) -> float:
+    """A duration, unless it is a small number without a unit: nobody can say whether 24 are hours. Raises UsageError.
+
+    A fraction, such as a record's 60.0, is in seconds.
+    """
+    seconds = duration(text)
+    if seconds < 600 and not isinstance(text, float) and str(text).strip()[-1].isdigit():
+        raise UsageError(f"{brief(text)} has no unit: is it {seconds:g}h, {seconds:g}m or {seconds:g}s?")
+    return seconds
+
+
 def size(text: str | int) -> int:
     """Bytes of "16GB", "512MiB", "2T" or a plain number. Raises UsageError."""
     if isinstance(text, int) and not isinstance(text, bool) and text < 2**63:
@@ -38,20 +49,23 @@ def size(text: str | int) -> int:
     return int(float(match[1]) * _BYTES[match[2]])
 
 
-Duration = Annotated[float, Written(duration, 'seconds, or text such as "24h", "90m", "1h30m"')]
+TimeLimit = Annotated[float, Written(limit_seconds, 'text such as "24h", "90m", "1h30m", or seconds from 600 on')]
 Size = Annotated[int, Written(size, 'bytes, or text such as "16GB", "512MiB"')]
 
 
 def show_duration(seconds: float) -> str:
-    """Short: 45s, 12m 5s, 3h 20m, 2d 4h."""
+    """Short: 45s, 12m 5s, 3h 20m, 24h, 2d 4h."""
     whole = int(seconds)
     if whole < 60:
         return f"{whole}s" if seconds == whole or seconds >= 10 else f"{seconds:.1f}s"
-    for big, small, name, below in ((86400, 3600, "d", "h"), (3600, 60, "h", "m"), (60, 1, "m", "s")):
-        if whole >= big:
+    for least, big, small, name, below in _SHOWN:
+        if whole >= least:
             rest = whole % big // small
             return f"{whole // big}{name} {rest}{below}" if rest else f"{whole // big}{name}"
     raise AssertionError(whole)
+
+
+_SHOWN = ((2 * 86400, 86400, 3600, "d", "h"), (3600, 3600, 60, "h", "m"), (60, 60, 1, "m", "s"))
 
 
 def show_size(count: float) -> str:
@@ -64,8 +78,8 @@ def show_size(count: float) -> str:
 
 
 def write_duration(seconds: float) -> str | float:
-    """Text that ``duration`` reads back as exactly so many seconds: "24h", "90m", or the number."""
-    for unit, name in ((3600, "h"), (60, "m")):
+    """Text that ``duration`` reads back as exactly so many seconds: "24h", "90m", "45s", or the number."""
+    for unit, name in ((3600, "h"), (60, "m"), (1, "s")):
         if seconds % unit == 0:
             return f"{seconds / unit:.0f}{name}"
     return seconds

@@ -119,6 +119,9 @@ class _Commands(click.Group):
         except MlecoreError as error:
             click.echo(printable(f"Error: {error}", lines=True), err=True)
             ctx.exit(error.exit_code)
+        except KeyboardInterrupt:
+            click.echo("Interrupted.", err=True)
+            ctx.exit(130)
         except click.ClickException as error:
             error.message = redacted(error.message)  # type: ignore[misc]
             raise

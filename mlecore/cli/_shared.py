@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from mlecore.cli._names import SPLIT
+from mlecore.errors import UsageError
 from mlecore.printable import printable
 
 if TYPE_CHECKING:
@@ -80,6 +82,13 @@ def runs_option(function: F) -> F:
         show_default=True,
         help="Folder of the groups. [env MLECORE_RUNS]",
     )(function)
+
+
+def refuse_swapped(submission: Path, competition_id: str, verb: str) -> None:
+    """Raises UsageError if the competition comes before the file."""
+    if not submission.exists() and Path(competition_id).is_file():
+        words = shlex.join((verb, competition_id, str(submission)))
+        raise UsageError("the submission comes first, then the competition", fix=f"mlecore {words}")
 
 
 def record_json(record: RunRecord) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from mlecore.cli._names import COMPETITION
-from mlecore.cli._shared import data_option, edition_option, json_option, print_json, synthetic_option
+from mlecore.cli._shared import data_option, edition_option, json_option, print_json, refuse_swapped, synthetic_option
 from mlecore.errors import InvalidSubmission
 
 
@@ -31,6 +31,7 @@ def command(
     from mlecore.data.recheck import require_sample
     from mlecore.grading.isolated import IsolatedGrader
 
+    refuse_swapped(submission, competition_id, "check")
     target = competition(competition_id, edition)
     prepared = open_prepared(target, DataDirs.of(data), synthetic=synthetic, verified=False)
     require_sample(target.facts, prepared)

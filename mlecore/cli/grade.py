@@ -15,6 +15,7 @@ from mlecore.cli._shared import (
     json_option,
     print_json,
     print_table,
+    refuse_swapped,
     runs_option,
     synthetic_option,
 )
@@ -80,6 +81,7 @@ def command(
         raise UsageError("say what to grade: mlecore grade SUBMISSION COMPETITION_ID, or mlecore grade --jsonl FILE")
     from mlecore.grading.isolated import IsolatedGrader
 
+    refuse_swapped(submission, competition_id, "grade")
     if not submission.exists():
         raise UsageError(f"there is no file {submission}")
     with IsolatedGrader() as grader:

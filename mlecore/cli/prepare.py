@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     "--synthetic", is_flag=True, help="Use synthetic data instead of the download: no Kaggle account, no medals."
 )
 @click.option("--seed", type=int, help="Seed of the synthetic data.  [default: 0]")
-@click.option("--size", type=click.FloatRange(min=0, min_open=True), help="Size of the synthetic data.  [default: 1.0]")
+@click.option("--size", type=float, help="Size of the synthetic data.  [default: 1.0]")
 @click.option(
     "--raw", type=click.Path(path_type=Path), help="Use this folder, the unpacked download; it is not changed."
 )

@@ -77,7 +77,7 @@ SECTIONS = {  # of the help: title -> its first option
 )
 @data_option
 @click.option("--plan", type=click.Path(path_type=Path), help="TOML file that describes the whole experiment.")
-@click.option("--time-limit", show_default="24h", help="Time limit per run, e.g. 24h, 90m, 1h30m or 3600 (seconds).")
+@click.option("--time-limit", show_default="24h", help="Time limit per run, e.g. 24h, 90m or 1h30m.")
 @click.option("--cpus", type=float, help="CPUs per run.")
 @click.option("--memory", help="Memory per run, e.g. 16GB or 512MiB.")
 @click.option("--gpus", type=int, show_default="0", help="GPUs per run; runs never share a GPU.")

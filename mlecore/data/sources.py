@@ -7,17 +7,27 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
+from mlecore.errors import UsageError
+
 if TYPE_CHECKING:
     from mlecore.competitions import Competition
+
+_LARGEST = 10_000  # a table of gigabytes
 
 
 @frozen(kw_only=True)
 class Synthetic:
-    """What make_raw writes. None: what is prepared already, else seed 0, size 1."""
+    """What make_raw writes. None: what is prepared already, else seed 0, size 1. Raises UsageError."""
 
     seed: int | None = None
     size: float | None = None
     name = "synthetic"
+
+    def __attrs_post_init__(self) -> None:
+        if self.seed is not None and not 0 <= self.seed < 2**32:
+            raise UsageError(f"seed {self.seed} of synthetic data: seeds are whole numbers from 0 to {2**32 - 1}")
+        if self.size is not None and not 0 < self.size <= _LARGEST:
+            raise UsageError(f"size {self.size} of synthetic data: sizes are above 0, and {_LARGEST:,} at most")
 
 
 @frozen

@@ -38,7 +38,7 @@ def _not_comparable(summary: SetupSummary) -> Iterable[str]:
             what = "padded with failures" if row.padded else "left out"
             yield f"{len(row.incomplete)} of {len({*row.seeds, *row.incomplete})} seeds are incomplete and {what}"
     limit = summary.conditions.get("time limit", "different limits")
-    if limit != "1d":
+    if limit != "24h":
         yield f"time limit {limit}; most entries ran 24 h, some 12 or 36 h"
     yield "network access and hardware of the entries differ (from one V100 to two H100s) and are not recorded"
     if summary.flagged:

@@ -21,7 +21,7 @@ from mlecore.registry.provenance import PluginUse
 from mlecore.regular import open_regular
 from mlecore.runs.measured import ModelCalls
 from mlecore.schema import NOT_IN_FILE, SchemaError, plain, structure_newer
-from mlecore.units import Duration, Size
+from mlecore.units import Size, TimeLimit
 
 if TYPE_CHECKING:
     from mlecore.grading.report import Report
@@ -61,7 +61,7 @@ def moment(text: str | None) -> datetime | None:
 class Limits:
     """What a run is given. A limit without a value is the backend's own."""
 
-    time: Duration = 24 * 3600.0  # of an attempt
+    time: TimeLimit = 24 * 3600.0  # of an attempt
     cpus: float | None = None  # that it may use
     memory: Size | None = None  # without swap
     gpus: int = 0  # how many; two runs never share one

@@ -138,7 +138,7 @@ class Lab:
                 "competitions": ["coins"],
                 "seeds": seeds,
                 "backend": {"name": "folders", "options": backend},
-                "limits": {"time": 60, **more.pop("limits", {})},
+                "limits": {"time": "60s", **more.pop("limits", {})},
                 "execution": {"detect": False, **more.pop("execution", {})},
                 **more,
             }

@@ -48,7 +48,7 @@ class Shell:
 
     def run_arguments(self, group: str, seeds: int, **options: str) -> list[str]:
         agent = [text for name, value in options.items() for text in ("-A", f"{name}={value}")]
-        where = ["--backend", "folders", "-B", f"root={self.backend_root}", "--time-limit", "60"]
+        where = ["--backend", "folders", "-B", f"root={self.backend_root}", "--time-limit", "60s"]
         return [
             "run",
             "--agent",

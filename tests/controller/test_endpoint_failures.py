@@ -215,7 +215,7 @@ def run(tmp_path, monkeypatch):
                 "competitions": ["optical-digits"],
                 "model": {"name": "scripted", "endpoint": endpoint},
                 "gateway": {"key": "MY_KEY", "budgets": ["2calls"]},
-                "limits": {"time": 120},
+                "limits": {"time": "120s"},
                 "execution": {"retries": retries, "model_check": False, "detect": False},
                 **more,
             }
@@ -288,7 +288,7 @@ def test_a_run_without_a_single_answer_is_no_result(run, answer):
     """
     script = AGENT + "ask('hello', True)"
     with serving(answer) as model:
-        record = run(model.url, script, retries=2, limits={"time": 5})
+        record = run(model.url, script, retries=2, limits={"time": "5s"})
     assert len(record.attempts) == 1
     found = record.attempt.availability
     assert (found.tried, found.answered, found.failed) == (1, 0, 0)

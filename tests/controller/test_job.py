@@ -20,7 +20,7 @@ from mlecore.runs.plan import PlannedGateway
 
 @pytest.fixture
 def ready(lab):
-    lab.make(("worker", {}), limits={"time": 90, "cpus": 2, "memory": "1GB"})
+    lab.make(("worker", {}), limits={"time": "90s", "cpus": 2, "memory": "1GB"})
     experiment = lab.experiment()
     return experiment, experiment.agents["worker"], experiment.inputs["coins"]
 

@@ -94,7 +94,7 @@ def test_two_agents_of_one_plugin_get_labels(verb, lab):
         "--group", "mine", "--label", "plain", "--agent", "worker", "-A", "code=1", "--label", "one", "--dry-run"
     )
     assert code == 0 and "agent plain\nagent one\n" in output, output
-    assert "2 runs: 2 agents x 1 competition x 1 seed" in output and "at most 1d" in output
+    assert "2 runs: 2 agents x 1 competition x 1 seed" in output and "at most 24h" in output
     assert not lab.runs.exists()
 
 

@@ -206,7 +206,7 @@ def test_conditions_that_differ(tmp_path) -> None:
     record = load_group(folder)[1]
     (record.folder / "run.json").write_bytes(evolve(record, limits=Limits(time=60.0)).dumps())
     result = report("g", "--runs", str(tmp_path))
-    assert result.exit_code == 2 and "time limit  1d | 1m" in result.output and "±" not in result.output
+    assert result.exit_code == 2 and "time limit  24h | 1m" in result.output and "±" not in result.output
     assert report("g", "--runs", str(tmp_path), "--mix").exit_code == 0
 
 

@@ -65,12 +65,12 @@ def test_differences_are_named(run) -> None:
     same = [run(seed=0), run(seed=1), run("leaf-classification", data_digest="other")]
     assert differences(same) == {}
     found = differences([*same, run(seed=2, limits=Limits(time=60.0)), run(seed=3, data_digest="new")])
-    assert found == {"time limit": ["1d", "1m"], "data of spaceship-titanic": ["unknown", "new"]}
+    assert found == {"time limit": ["24h", "1m"], "data of spaceship-titanic": ["unknown", "new"]}
 
 
 def test_imported_runs_know_no_conditions(run) -> None:
     found = differences([run(), run(seed=1, imported_from="MLE-bench")])
-    assert found["time limit"] == ["1d", "unknown"] and found["network"] == ["closed", "unknown"]
+    assert found["time limit"] == ["24h", "unknown"] and found["network"] == ["closed", "unknown"]
 
 
 def test_the_network_is_the_one_that_a_run_had(run) -> None:
@@ -103,7 +103,7 @@ def test_between_agents_their_code_may_differ(run) -> None:
 
 def test_shared_conditions_leave_out_single_competitions(run) -> None:
     found = shared([run(seed=0), run(seed=1, limits=Limits(cpus=2.0))])
-    assert found["time limit"] == "1d" and "CPUs" not in found
+    assert found["time limit"] == "24h" and "CPUs" not in found
     assert not any(name.startswith("data of") for name in found)
 
 

@@ -316,6 +316,15 @@ def test_durations(text, seconds):
     assert duration(text) == seconds == duration(write_duration(duration(text)))
 
 
+@pytest.mark.parametrize(("given", "seconds"), [("600", 600), ("24h", 86400), ("24s", 24), (3600, 3600), (60.0, 60)])
+def test_time_limits(given: object, seconds: float) -> None:
+    plan = {"agents": [{"name": "aide"}], "competitions": ["a"], "limits": {"time": given}}
+    assert make_plan(plan).limits.time == seconds
+    for unclear in ("24", 24, "599", "9.5"):
+        with pytest.raises(UsageError, match=rf"{unclear}h, {unclear}m or {unclear}s\?"):
+            make_plan({**plan, "limits": {"time": unclear}})
+
+
 @pytest.mark.parametrize("text", ["", "h", "-1", "0", "1x", "1h 30", "nan", "inf", True, "1e99"])
 def test_no_durations(text):
     with pytest.raises(UsageError):
@@ -330,13 +339,15 @@ def test_sizes():
 
 
 def test_shown():
-    assert [show_duration(s) for s in (0.4, 45, 90, 3600, 4000, 90000)] == [
+    assert [show_duration(s) for s in (0.4, 45, 90, 3600, 4000, 86400, 172800, 183600)] == [
         "0.4s",
         "45s",
         "1m 30s",
         "1h",
         "1h 6m",
-        "1d 1h",
+        "24h",
+        "2d",
+        "2d 3h",
     ]
     assert [show_size(n) for n in (5, 1500, 2.5e9, 10**15)] == ["5 B", "1.5 kB", "2.5 GB", "1000.0 TB"]
 

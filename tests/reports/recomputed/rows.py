@@ -296,8 +296,8 @@ def _plus_minus(rate: Mapping[str, float | None] | None) -> str:
 
 
 def _duration(seconds: float) -> str:
-    """The largest unit, and the next one if any is left: 2d 4h, 4h, 3m 20s."""
-    units = {"d": 86400, "h": 3600, "m": 60, "s": 1}
+    """The largest unit, and the next one if any is left: 2d 4h, 28h, 3m 20s; days from two on."""
+    units = {**({"d": 86400} if seconds >= 172800 else {}), "h": 3600, "m": 60, "s": 1}
     counts, rest = {}, int(seconds)
     for name, length in units.items():
         counts[name], rest = divmod(rest, length)

@@ -8,7 +8,7 @@ import click
 
 from mlecore.cli._names import COMPETITION
 from mlecore.cli._shared import data_option, edition_option, split_option, synthetic_option
-from mlecore.units import counted, duration, size
+from mlecore.units import counted, limit_seconds, size
 
 
 @click.group("export")
@@ -68,7 +68,7 @@ def harbor(
         data=tuple(str(path) for path in data),
         image=image,
         verifier_image=verifier_image,
-        time_limit=duration(time_limit),
+        time_limit=limit_seconds(time_limit),
         cpus=cpus,
         memory=size(memory) if memory else None,
         gpus=gpus,

@@ -40,7 +40,7 @@ def test_figures_are_those_of_the_exports(full: Path) -> None:
     shown = json.loads((site / "leaderboard.json").read_text())
     assert [len(table["rows"]) for table in shown["tables"]] == [3, 1]
     main_table = shown["tables"][0]
-    assert main_table["goal"] == "any_medal" and main_table["conditions"]["time limit"] == "1d"
+    assert main_table["goal"] == "any_medal" and main_table["conditions"]["time limit"] == "24h"
     for row in [row for table in shown["tables"] for row in table["rows"]]:
         grades, hours, usd = read_export(full / "entries" / row["entry"] / "export.zip")
         shares = [sum(won) / len(won) for won in grades.values()]
