@@ -24,7 +24,13 @@ def plan(limits: dict[str, Any], **execution: int):
 @pytest.mark.parametrize(
     ("limits", "execution", "capacity", "runs", "words"),
     [
-        ({"cpus": 8}, {}, HERE, 225, "at most 29d: 225 runs of up to 24h, 8 at once (64 CPUs, 8 a run); disk: no limit"),
+        (
+            {"cpus": 8},
+            {},
+            HERE,
+            225,
+            "at most 29d: 225 runs of up to 24h, 8 at once (64 CPUs, 8 a run); disk: no limit",
+        ),
         (
             {"time": "1h"},
             {},
