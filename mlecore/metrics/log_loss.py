@@ -1,4 +1,4 @@
-"""Log loss, natural logarithm, as scikit-learn computes it since 1.5: clipped at double precision, never rescaled."""
+"""Log loss, natural logarithm, as scikit-learn (since 1.5) or Kaggle clips it; rows are never rescaled."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ if TYPE_CHECKING:
 
 _TOGETHER = 1 << 15  # rows
 EPSILON = 2.220446049250313e-16  # of float64: one fully wrong answer costs 36.0437
+KAGGLE_CLIP = 1e-15  # 34.5388
 
 
-def log_loss(truth: ArrayLike, probability: ArrayLike) -> float:
-    """Mean over rows of -ln(p of the true class), p clipped to [EPSILON, 1 - EPSILON].
+def log_loss(truth: ArrayLike, probability: ArrayLike, *, clip: float = EPSILON) -> float:
+    """Mean over rows of -ln(p of the true class), p clipped to [clip, 1 - clip].
 
     Binary: both of one dimension, truth 0/1, probability that of 1. Multi-class: both rows x classes, truth one-hot
     (or shares that weigh the classes). No softmax, no rescaling of rows, whatever they add up to.
@@ -33,5 +34,5 @@ def log_loss(truth: ArrayLike, probability: ArrayLike) -> float:
     # in parts of the rows, of which none is so small that numpy would add up its numbers in another order
     count = max(1, len(y) // _TOGETHER)
     parts = zip(np.array_split(y, count), np.array_split(p, count), strict=True)
-    losses = [(truths * np.log(np.clip(some, EPSILON, 1 - EPSILON))).sum(axis=1) for truths, some in parts]
+    losses = [(truths * np.log(np.clip(some, clip, 1 - clip))).sum(axis=1) for truths, some in parts]
     return float(-np.concatenate(losses).mean())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -56,14 +57,14 @@ def mean_average_precision(asked: Lists, predictions: DataFrame) -> float:
     return mean_over_groups(truths, given, groups, len(asked))
 
 
-def numbered(truths: Boxes, given: Boxes, *, both: bool = False) -> Groups:
-    """Groups are the rows and classes of the true objects (``both``: of either side), by order of first appearance."""
+def numbered(truths: Boxes, given: Boxes) -> Groups:
+    """Groups are the rows and classes of the true objects, by order of first appearance."""
     import pandas as pd
 
     codes = pd.factorize(np.concatenate([truths.classes, given.classes]))[0]
     classes = int(codes.max(initial=0)) + 1
     keys = np.concatenate([truths.rows, given.rows]) * classes + codes
-    groups = pd.Index(pd.unique(keys if both else keys[: len(truths.rows)]))
+    groups = pd.Index(pd.unique(keys[: len(truths.rows)]))
     numbers = groups.get_indexer(keys)
     return Groups(numbers[: len(truths.rows)], numbers[len(truths.rows) :], groups.to_numpy() // classes)
 
@@ -71,21 +72,40 @@ def numbered(truths: Boxes, given: Boxes, *, both: bool = False) -> Groups:
 def mean_over_groups(truths: Boxes, given: Boxes, groups: Groups, count: int) -> float:
     """The mean over thresholds and ``count`` rows of the mean AP over the groups of a row.
 
-    A group without a truth has an AP of 0. Predictions of other groups do not count.
+    Predictions of other groups do not count.
     """
-    of_truth, of_given, samples = groups.of_truth, groups.of_given, groups.rows
-    truth_order = np.argsort(of_truth, kind="stable")
-    order = np.lexsort((-given.confidence, of_given))  # within a group by falling confidence, as given where it ties
-    order = order[of_given[order] >= 0]
-    group, sizes = of_given[order], np.bincount(of_truth, minlength=len(samples))
-    best, overlap = _best(given.box[order], group, truths.box[truth_order], np.r_[0, np.cumsum(sizes)])
+    samples, sizes = groups.rows, np.bincount(groups.of_truth, minlength=len(groups.rows))
     classes = np.bincount(samples, minlength=count)
     scores = []
-    for threshold in THRESHOLDS:
-        averages = _average_precisions(_hits(best, overlap > threshold), group, sizes)
+    for hit, group in _hits_at_thresholds(truths, given, groups, sizes):
+        averages = _average_precisions(hit, group, sizes)
         with np.errstate(invalid="ignore"):
             scores.append(np.mean(np.bincount(samples, averages, minlength=count) / classes))
     return float(np.mean(scores))
+
+
+def mean_precision(truths: Boxes, given: Boxes, count: int) -> float:
+    """The mean over thresholds and ``count`` rows, each with a truth, of TP / (TP + FP + FN) of all classes."""
+    groups = numbered(truths, given)
+    sizes = np.bincount(groups.of_truth, minlength=len(groups.rows))
+    boxes = np.bincount(truths.rows, minlength=count) + np.bincount(given.rows, minlength=count)
+    scores = []
+    for hit, group in _hits_at_thresholds(truths, given, groups, sizes):
+        right = np.bincount(groups.rows[group[hit]], minlength=count)
+        scores.append(np.mean(right / (boxes - right)))
+    return float(np.mean(scores))
+
+
+def _hits_at_thresholds(
+    truths: Boxes, given: Boxes, groups: Groups, sizes: Integers
+) -> Iterator[tuple[NDArray[np.bool_], Integers]]:
+    """For each threshold the hits among the boxes of the groups, group by group, and the group of each box."""
+    truth_order, of_given = np.argsort(groups.of_truth, kind="stable"), groups.of_given
+    order = np.lexsort((-given.confidence, of_given))  # within a group by falling confidence, as given where it ties
+    order = order[of_given[order] >= 0]
+    group = of_given[order]
+    best, overlap = _best(given.box[order], group, truths.box[truth_order], np.r_[0, np.cumsum(sizes)])
+    return ((_hits(best, overlap > threshold), group) for threshold in THRESHOLDS)
 
 
 def refuse_impossible(given: Boxes, which: Integers, predictions: DataFrame) -> None:
@@ -253,7 +273,7 @@ def _average_precisions(hit: NDArray[np.bool_], group: Integers, sizes: Integers
     offset = (len(sizes) - group) * len(levels)
     highest = np.maximum.accumulate((rank + offset)[::-1])[::-1] - offset  # from here to the end of the group
     np.add.at(averages, group, levels[highest])
-    return averages / np.maximum(sizes, 1)
+    return averages / sizes
 
 
 def _begins(group: Integers) -> Integers:

@@ -1,4 +1,4 @@
-"""Edition v2: a class counts in a sample that has it or is said to, and every predicted box is a possible one."""
+"""Edition v2: every predicted box counts, as on Kaggle's page, and is a possible one."""
 
 from __future__ import annotations
 
@@ -45,13 +45,16 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    """The mean over samples and thresholds of the mean AP over the classes of the truth or the prediction."""
-    from mle_comp_3d_object_detection_for_autonomous_vehicles.boxes import Boxes, mean_over_groups, numbered
+    """The mean over samples and thresholds of TP / (TP + FP + FN).
+
+    Kaggle's page does not mention classes: here a box is right only for a truth of its own class.
+    """
+    from mle_comp_3d_object_detection_for_autonomous_vehicles.boxes import Boxes, mean_precision
 
     truth, predictions = format.read(submission, read_answers(private / "test.csv", ["Id", "PredictionString"]))
     given = _possible(predictions)
     truths = Boxes(format.columns["PredictionString"].read(truth, "PredictionString", truth))
-    return mean_over_groups(truths, given, numbered(truths, given, both=True), len(truth))
+    return mean_precision(truths, given, len(truth))
 
 
 @hookimpl

@@ -1,4 +1,4 @@
-"""Lyft 3D, edition v2: classes of truth or prediction, checked boxes, and maps with their logs."""
+"""Lyft 3D, edition v2: every box counts and is checked, and maps list their logs."""
 
 from __future__ import annotations
 
@@ -91,24 +91,16 @@ def _by_definition(truths: list[list[tuple]], given: list[list[tuple]]) -> float
     scores = []
     for threshold in range(50, 100, 5):
         for here, there in zip(truths, given, strict=True):
-            classes = {box[8] for box in here + there}
-            scores.append(sum(_ap(here, there, name, threshold / 100) for name in classes) / len(classes))
+            hits = set()
+            for _, *box in there:
+                overlaps = [_overlap(box[:7], other[1:8]) if box[7] == other[8] else 0 for other in here]
+                if max(overlaps) > threshold / 100:
+                    hits.add(overlaps.index(max(overlaps)))
+            scores.append(len(hits) / (len(here) + len(there) - len(hits)))
     return sum(scores) / len(scores)
 
 
-def _ap(truths: list[tuple], given: list[tuple], name: str, threshold: float) -> float:
-    true = [box[1:8] for box in truths if box[8] == name]
-    boxes = sorted((box for box in given if box[8] == name), key=lambda box: -box[0])
-    hits, curve = set(), []
-    for count, box in enumerate(boxes, 1):
-        overlaps = [_overlap(box[1:8], other) for other in true]
-        if overlaps and max(overlaps) > threshold:
-            hits.add(overlaps.index(max(overlaps)))
-        curve.append((len(hits), len(hits) / count))
-    return sum(max((p for h, p in curve if h >= k), default=0) for k in range(1, len(true) + 1)) / max(len(true), 1)
-
-
-def _overlap(one: tuple, other: tuple) -> float:
+def _overlap(one: list, other: tuple) -> float:
     grounds = []
     for x, y, _, width, length, _, yaw in (one, other):
         flat = rectangle(x - length / 2, y - width / 2, x + length / 2, y + width / 2)

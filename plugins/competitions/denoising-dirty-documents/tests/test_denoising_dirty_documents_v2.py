@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from mlecore_testing import Trial
 
@@ -38,9 +37,3 @@ def test_no_clean_test_page_is_public(trial: Trial, trial_v1: Trial, raw: Path) 
     assert with_a_clean_copy(trial, raw) == 0
     public, _ = trial.prepare(raw)
     assert len(list((public / "test").iterdir())) == TEXTS * COPIES * 0.2
-
-
-def test_values_are_grey_values(trial: Trial, trial_v1: Trial, answers: pd.DataFrame) -> None:
-    bright = answers.assign(value=answers["value"] + 1.5)
-    assert trial_v1.competition.format.columns["value"].high == float("inf")
-    trial.refuses(bright, "from 0 to 1")

@@ -16,6 +16,8 @@ def test_rows_are_rescaled(trial: Trial, trial_v1: Trial, answers: pd.DataFrame)
     ones = answers.assign(**dict.fromkeys(answers.columns[1:], 1))
     trial_v1.refuses(ones, "add up to 1")
     assert math.isclose(trial.grade(ones), math.log(120))
+    wrong = pd.DataFrame(np.roll(answers.iloc[:, 1:], 1, axis=1), columns=answers.columns[1:])
+    assert math.isclose(trial.grade(answers[["id"]].join(wrong)), -math.log(1e-15))  # as Kaggle clips
     trial.refuses(answers.assign(**dict.fromkeys(answers.columns[1:], 0)), "sum above 0")
 
 

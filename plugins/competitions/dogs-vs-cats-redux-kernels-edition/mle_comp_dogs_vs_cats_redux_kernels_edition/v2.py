@@ -1,4 +1,4 @@
-"""Edition v2: test photographs have new numbers, and nothing is public twice."""
+"""Edition v2: test photographs have new numbers, nothing is public twice, and the log loss is Kaggle's."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from pathlib import Path
 
 import mle_comp_dogs_vs_cats_redux_kernels_edition as v1
 from mlecore.hookspecs import hookimpl
+from mlecore.metrics import KAGGLE_CLIP, log_loss
 from mlecore.prepare import extract, shuffled, write_renamed
+from mlecore.submissions import Format, Table
 
 SEED = 2
 
@@ -20,3 +22,9 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
     extract(raw / "train.zip", public / "train", train)
     extract(raw / "train.zip", public / "test", names)
     v1.write_tables(public, private, list(names))
+
+
+@hookimpl
+def grade(submission: Table, private: Path, format: Format) -> float:
+    truth, predictions = format.read(submission, private / "answers.csv")
+    return log_loss(truth["label"], predictions["label"], clip=KAGGLE_CLIP)

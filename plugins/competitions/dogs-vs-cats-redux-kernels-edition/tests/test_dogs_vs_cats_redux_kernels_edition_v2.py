@@ -25,6 +25,11 @@ def test_test_photographs_have_new_numbers(trial: Trial, trial_v1: Trial, answer
     assert before != now
 
 
+def test_certain_and_wrong_is_clipped_as_on_kaggle(trial: Trial, trial_v1: Trial, answers: pd.DataFrame) -> None:
+    assert trial.grade(answers.assign(label=1 - answers["label"])) == pytest.approx(34.538776)
+    assert trial_v1.competition.grade(answers.assign(label=1 - answers["label"]), trial.private) > 36
+
+
 def test_nothing_is_public_twice(trial: Trial, trial_v1: Trial) -> None:
     assert (trial_v1.public / "test.zip").exists()
     names = {"train", "test", "sample_submission.csv", "description.md"}

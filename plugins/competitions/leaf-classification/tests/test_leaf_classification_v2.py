@@ -20,6 +20,11 @@ def test_rows_are_rescaled(trial: Trial, trial_v1: Trial, answers: pd.DataFrame)
     trial.refuses(answers.assign(**dict.fromkeys(species, 0)), "sum above 0")
 
 
+def test_certain_and_wrong_is_clipped_as_on_kaggle(trial: Trial, answers: pd.DataFrame) -> None:
+    wrong = pd.DataFrame(np.roll(answers.iloc[:, 1:], 1, axis=1), columns=answers.columns[1:])
+    assert math.isclose(trial.grade(answers[["id"]].join(wrong)), -math.log(1e-15))
+
+
 @pytest.mark.slow
 def test_it_agrees_with_the_definition(trial: Trial, answers: pd.DataFrame) -> None:
     rng = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""Edition v2: rows are rescaled, and columns go by their names, as the ``[submission]`` table of the edition says."""
+"""Edition v2: rows are rescaled, columns go by their names, and probabilities are clipped as on Kaggle."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from pathlib import Path
 
 import mle_comp_spooky_author_identification as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import log_loss
+from mlecore.metrics import KAGGLE_CLIP, log_loss
 from mlecore.submissions import Format, Table, generic_check
 
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
     truth, predictions = format.read(submission, private / "test.csv")
-    return log_loss(truth[v1.AUTHORS], predictions[v1.AUTHORS])
+    return log_loss(truth[v1.AUTHORS], predictions[v1.AUTHORS], clip=KAGGLE_CLIP)
 
 
 @hookimpl

@@ -20,6 +20,11 @@ def test_rows_are_rescaled(trial: Trial, trial_v1: Trial, answers: pd.DataFrame)
     trial.refuses(answers.assign(EAP=0, HPL=0, MWS=0), "sum above 0")
 
 
+def test_certain_and_wrong_is_clipped_as_on_kaggle(trial: Trial, answers: pd.DataFrame) -> None:
+    wrong = answers.assign(EAP=answers["HPL"], HPL=answers["MWS"], MWS=answers["EAP"])
+    assert math.isclose(trial.grade(wrong), -math.log(1e-15))
+
+
 def test_the_id_may_come_last(trial: Trial, trial_v1: Trial, answers: pd.DataFrame) -> None:
     trial_v1.refuses(answers[[*AUTHORS, "id"]], "the first column must be id")
     assert trial.grade(answers[[*AUTHORS, "id"]]) < 1e-15

@@ -50,5 +50,14 @@ def test_it_agrees_with_the_definition(trial: Trial, answers: pd.DataFrame) -> N
         assert abs(score - both / math.sqrt(norms)) < 1e-9
 
 
+@pytest.mark.parametrize("value", [0.7, 1e5, 1e-300])
+def test_nearly_constant_numbers_have_their_exact_score(trial: Trial, answers: pd.DataFrame, value: float) -> None:
+    """Correlation does not depend on where the two values are."""
+    high = answers["score"] > 0.5
+    near = answers[["id"]].assign(score=np.where(high, np.nextafter(value, np.inf), value))
+    expected = np.corrcoef(answers["score"], high)[0, 1]
+    assert trial.competition.grade(near, trial.private) == pytest.approx(expected, abs=1e-12)
+
+
 def test_huge_numbers_have_a_score(trial: Trial, answers: pd.DataFrame) -> None:
     assert math.isclose(trial.grade(answers.assign(score=1e308 * answers["score"])), 1)

@@ -1,4 +1,4 @@
-"""Edition v2: boxes are compared by their corners, and every class, confidence and corner is a possible one."""
+"""Edition v2: average precision as VOC 2010 has it; every class, confidence and corner is a possible one."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from mlecore.submissions.lists import Lists
 
+IOU = 0.4  # that an overlap must exceed
+
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
@@ -28,14 +30,13 @@ def grade(submission: Table, private: Path, format: Format) -> float:
 
 
 def mean_average_precision(answers: DataFrame, images: Sequence[str], cells: Lists) -> float:
-    """The mean over the classes of the answers of the average precision at 101 levels of recall, as COCOeval's.
+    """The mean over the classes of the answers of VOC 2010's average precision.
 
-    ``cells`` are the records (class, confidence, corners) of each image. At most 100 of a class count in an image.
+    ``cells`` are the records (class, confidence, corners) of each image.
     """
     import numpy as np
 
-    from mle_comp_vinbigdata_chest_xray_abnormalities_detection import coco
-    from mlecore.metrics import right_boxes
+    from mlecore.metrics import average_precision, right_boxes
 
     places = {image: place for place, image in enumerate(images)}
     rows, found = flatten(cells)
@@ -44,12 +45,10 @@ def mean_average_precision(answers: DataFrame, images: Sequence[str], cells: Lis
     scores = []
     for kind, truths in answers.groupby("class_id"):
         mine = np.flatnonzero(kinds == kind)
-        mine = mine[np.lexsort((-confidence[mine], rows[mine]))]
-        mine = mine[coco.rank(rows[mine]) < coco.MOST]
         truth_rows = truths["image_id"].map(places).to_numpy(dtype=np.intp)
         truth_corners = truths[v1.BOX].to_numpy(dtype=np.float64)
-        right = right_boxes(rows[mine], confidence[mine], corners[mine], truth_rows, truth_corners, iou=coco.IOU)
-        scores.append(coco.average_precision(right, len(truths)))
+        right = right_boxes(rows[mine], confidence[mine], corners[mine], truth_rows, truth_corners, iou=IOU)
+        scores.append(average_precision(right, len(truths)))
     return float(np.mean(scores))
 
 

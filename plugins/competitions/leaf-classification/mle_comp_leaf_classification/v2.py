@@ -1,0 +1,16 @@
+"""Edition v2: rows are rescaled, and probabilities are clipped as on Kaggle."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import mle_comp_leaf_classification as v1
+from mlecore.hookspecs import hookimpl
+from mlecore.metrics import KAGGLE_CLIP, log_loss
+from mlecore.submissions import Format, Table
+
+
+@hookimpl
+def grade(submission: Table, private: Path, format: Format) -> float:
+    truth, predictions = format.read(submission, private / "test.csv")
+    return log_loss(truth[v1.SPECIES], predictions[v1.SPECIES], clip=KAGGLE_CLIP)
