@@ -7,7 +7,7 @@ python benchmarks/competitions.py --mb 100 --record                keep the figu
 Figures are seconds of CPU, of all processes: other work on the machine changes them less than the clock. `tables` is
 what polars takes to read and write all CSV files of the download, and `x both` our time over that and the limit, of
 interest where there are hardly any other data. The last column is the ratio that was recorded for the same class of
-machine and the same --mb (benchmarks/recorded.json). See benchmarks/prepare.py for what is measured. Competitions
+machine and the same --mb (benchmarks/recorded.json). Competitions
 without synthetic data are left out. The last lines name those with the worst ratios.
 """
 

@@ -39,7 +39,6 @@ INSIDE = {
 }
 FORKS = {
     "mlecore/workers.py": "of a worker that was started with an environment of its own",
-    "mlecore/data/forks.py": "of a process that goes on as itself, and starts nothing",
 }
 MAKER = "child_environment"
 STARTS = {

@@ -96,7 +96,7 @@ def _python() -> Iterator[Finding]:
 def _plugins() -> Iterator[Finding]:
     from mlecore.registry.discovery import DISABLE, KINDS, disabled_in_vain, plugins
 
-    found = plugins(afresh=True)
+    found = plugins()
     numbers = Counter(plugin.kind for plugin in found)
     counts = ", ".join(f"{numbers[kind]} {kind}{'s' * (numbers[kind] > 1)}" for kind in KINDS if numbers[kind])
     yield Finding(area="plugins", state="ok", what=f"installed: {counts or 'none'}")

@@ -57,7 +57,7 @@ def _row(plugin: Plugin) -> dict[str, str]:
 @json_option
 def show(name: str, kind: str | None, as_json: bool) -> None:
     """Show one plugin: its hooks, options, needs and origin."""
-    named = [plugin for plugin in plugins(kind, afresh=True) if plugin.name == name]
+    named = [plugin for plugin in plugins(kind) if plugin.name == name]
     if not named:
         raise UsageError(f"there is no plugin called {name!r}", fix="`mlecore plugins list` shows what is installed.")
     if len({plugin.kind for plugin in named}) > 1:

@@ -1,7 +1,7 @@
 """Unpack a downloaded zip on all cores, safely even if it is hostile.
 
 Names are checked before anything is written, sizes while it is. Threads inflate and hash large members, which releases
-the GIL; forks write small ones, for which handing it over would cost more than they do.
+the GIL; small ones are written one by one, as handing them over would cost more.
 """
 
 from __future__ import annotations
@@ -13,14 +13,12 @@ import stat
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore import files
 from mlecore.data.contents import Member, contents
 from mlecore.data.disk_space import require
-from mlecore.data.forks import in_forks
 from mlecore.data.hash_cache import HashCache, Known
 from mlecore.data.manifest import batched
 from mlecore.data.scatter import WHEN, nest, shuffled
@@ -64,7 +62,8 @@ def unpack(archive: Path, into: Path, progress: Progress | None = None) -> HashC
         # Public files are links to these. Their numbers and times must not tell the order of the archive, often that of
         # the labels: all are made in a random order. Large ones are then filled in that in which they can be read.
         large = [member for member in members if not is_small(member[0])]
-        in_forks(unpacking.write, shuffled(member for member in members if is_small(member[0])), unpacking.written)
+        for member in shuffled(member for member in members if is_small(member[0])):
+            unpacking.write(member)
         for _, path in shuffled(large):
             unpacking.create(path)
         _on_all_cores(unpacking.complete, large)
@@ -80,26 +79,21 @@ class _Unpacking:
         self.known = HashCache()
         self._members = members
         self._into = into
-        self._nest = nest
+        self._new = f"{nest}/new"
         self._count = count
 
-    def write(self, member: Member) -> Known:
-        """Make a small file."""
+    def write(self, member: Member) -> None:
+        """Write a small file."""
         info, path = member
         data = self._members.content(info)
         out = os.open(self._new, _NEW, 0o666 & ~files.WRITABLE)
         try:
             files.write_all(out, data)
-            known = _finish(out, hashlib.sha256(data).digest())
+            self.known.add(*_finish(out, hashlib.sha256(data).digest()))
         finally:
             os.close(out)
         self._move(path)
-        return known
-
-    def written(self, member: Member, known: Known) -> None:
-        """A small file is there."""
-        self.known.add(*known)
-        self._count(member[0].file_size)
+        self._count(len(data))
 
     def create(self, path: str) -> None:
         """Make an empty file, for ``complete``."""
@@ -119,13 +113,6 @@ class _Unpacking:
             self.known.add(*_finish(out, digest.digest()))
         finally:
             os.close(out)
-
-    @cached_property
-    def _new(self) -> str:
-        """Where a file is made, in a folder of each process's own: they would wait for each other to change one."""
-        folder = f"{self._nest}/{os.getpid()}"
-        Path(folder).mkdir()
-        return f"{folder}/new"
 
     def _move(self, path: str) -> None:
         """Give the new file its name."""

@@ -16,7 +16,6 @@ from attrs import evolve
 
 from mlecore.errors import UsageError
 from mlecore.printable import printable
-from mlecore.registry import verdicts
 from mlecore.registry.entry_points import GROUPS, Point, headers, meant, name_of, points, version
 from mlecore.registry.imports import file_of
 from mlecore.registry.plugin import Plugin
@@ -39,15 +38,11 @@ def _all_entries() -> tuple[Point, ...]:
     return tuple(sorted(points(), key=lambda point: (point.group, point.name, name_of(point.info))))
 
 
-def plugins(kind: str | None = None, *, afresh: bool = False) -> list[Plugin]:
+def plugins(kind: str | None = None) -> list[Plugin]:
     """Every installed plugin, or those of one kind; one that cannot be used comes with the reason. Imports none.
 
-    ``afresh``: without what is remembered of plugins that were in order. Raises UsageError for an unknown kind, and if
-    MLECORE_DISABLE_PLUGINS cannot be read.
+    Raises UsageError for an unknown kind, and if MLECORE_DISABLE_PLUGINS cannot be read.
     """
-    if afresh:
-        verdicts.forget()
-        _of_kind.cache_clear()
     lost = tuple(_in_unknown_groups())
     kinds = dict.fromkeys([*KINDS, *(plugin.kind for plugin in lost)])
     if kind is not None and not (isinstance(kind, str) and kind in kinds):
@@ -104,7 +99,6 @@ def _named(kind: str, name: str | None = None) -> Iterator[Plugin]:
             yield evolve(plugin, state="shadowed", reason=f"{owner} provides this name")
         else:
             yield _examined(plugin, requires)
-    verdicts.keep()
 
 
 def _examined(plugin: Plugin, requires: Sequence[str]) -> Plugin:
@@ -115,8 +109,6 @@ def _examined(plugin: Plugin, requires: Sequence[str]) -> Plugin:
             )
         if reason := _core_mismatch(requires):
             return evolve(plugin, state="incompatible", reason=reason)
-        if known := verdicts.recall(plugin):
-            return known
         from mlecore.registry.inspection import examine
 
         found = examine(plugin)

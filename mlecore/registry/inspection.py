@@ -8,7 +8,6 @@ file that cannot be read counts as broken.
 from __future__ import annotations
 
 import ast
-import time
 import warnings
 from collections.abc import Iterator
 from functools import cache
@@ -19,7 +18,6 @@ from typing import TYPE_CHECKING
 from attrs import evolve
 
 from mlecore.errors import MlecoreError
-from mlecore.registry import verdicts
 from mlecore.registry.imports import importable
 from mlecore.registry.plugin import CompetitionSummary, Plugin
 from mlecore.regular import read_regular
@@ -32,35 +30,27 @@ _LONGEST_DESCRIPTION = 4 * 1024 * 1024
 
 
 def examine(plugin: Plugin) -> Plugin:
-    """The plugin, broken with the reason, or in order and then remembered; a competition with its facts in brief."""
-    began, imports = time.time(), set[str]()
-    if reason := _flaw(plugin, imports):
+    """The plugin, broken with the reason, or in order; a competition with its facts in brief."""
+    if reason := _flaw(plugin):
         return evolve(plugin, state="broken", reason=reason)
-    origin = plugin.origin
-    assert origin is not None
-    files = [origin]
-    if plugin.kind == "competition":
-        from mlecore.facts import read_facts
+    if plugin.kind != "competition" or plugin.origin is None:
+        return plugin
+    from mlecore.facts import read_facts
 
-        facts = read_facts(origin.parent)
-        plugin = evolve(plugin, competition=_summary(facts))
-        modules = [f"{name}.py" for name in ("synthetic", *facts.editions)]
-        files += [origin.with_name(name) for name in (*modules, "competition.toml", "description.md")]
-    verdicts.remember(plugin, files, imports, began)
-    return plugin
+    return evolve(plugin, competition=_summary(read_facts(plugin.origin.parent)))
 
 
-def _flaw(plugin: Plugin, imports: set[str]) -> str | None:
-    """Why the plugin cannot work; None if nothing wrong is found. Adds to ``imports`` what its modules import."""
+def _flaw(plugin: Plugin) -> str | None:
+    """Why the plugin cannot work; None if nothing wrong is found."""
     if plugin.origin is None:
         return f"the module {plugin.module} cannot be found"
     for _, file in plugin.modules:
-        if file is not None and (reason := _module_flaw(file, plugin.kind, imports, whole=file == plugin.origin)):
+        if file is not None and (reason := _module_flaw(file, plugin.kind, whole=file == plugin.origin)):
             return reason if file == plugin.origin else f"{file.name}: {reason}"
-    return _facts_flaw(plugin, imports) if plugin.kind == "competition" else None
+    return _facts_flaw(plugin) if plugin.kind == "competition" else None
 
 
-def _module_flaw(file: Path, kind: str, imports: set[str], *, whole: bool) -> str | None:
+def _module_flaw(file: Path, kind: str, *, whole: bool) -> str | None:
     """``whole``: the required hooks must be in this module."""
     if file.suffix != ".py":  # compiled: only loading shows
         return None
@@ -72,10 +62,8 @@ def _module_flaw(file: Path, kind: str, imports: set[str], *, whole: bool) -> st
         return "fails to import: its code is nested too deep"
     except (OSError, MlecoreError) as error:
         return f"cannot be read: {error}"
-    names = list(_imported(tree))
-    if missing := next((name for name in names if not importable(_top(name))), None):
+    if missing := next((name for name in _imported(tree) if not importable(name.partition(".")[0])), None):
         return f"fails to import: no module named {missing!r}"
-    imports.update(map(_top, names))
     return _hook_flaw(tree, kind, whole=whole)
 
 
@@ -86,7 +74,7 @@ def _parsed(path: Path) -> ast.Module:
         return ast.parse(source, path)
 
 
-def _facts_flaw(plugin: Plugin, imports: set[str]) -> str | None:
+def _facts_flaw(plugin: Plugin) -> str | None:
     from mlecore.facts import read_facts
 
     assert plugin.origin is not None
@@ -99,7 +87,7 @@ def _facts_flaw(plugin: Plugin, imports: set[str]) -> str | None:
         return f"competition.toml says id = {facts.id!r}, the entry point {plugin.name!r}"
     for name in facts.editions:
         for module, file in plugin.edition_modules(name)[:1]:
-            if module != plugin.module and file and (reason := _module_flaw(file, plugin.kind, imports, whole=False)):
+            if module != plugin.module and file and (reason := _module_flaw(file, plugin.kind, whole=False)):
                 return f"{file.name}: {reason}"
     return _description_flaw(folder / "description.md")
 
@@ -137,10 +125,6 @@ def _imported(tree: ast.Module) -> Iterator[str]:
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
             yield node.module
-
-
-def _top(module: str) -> str:
-    return module.partition(".")[0]
 
 
 def _hook_flaw(tree: ast.Module, kind: str, *, whole: bool) -> str | None:

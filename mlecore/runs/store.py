@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from attrs import evolve, field, frozen, mutable, resolve_types
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     from msgspec.json import Decoder
 
 R = TypeVar("R", bound=RunSummary)
-K = TypeVar("K")
 
 _NAME = re.compile(r"\w[\w.@+-]{0,199}")  # commands that are printed hold it
 
@@ -72,10 +70,10 @@ class Group:
 
 
 @mutable
-class _Listing(Generic[K]):
+class _Listing(Generic[R]):
     """Runs of a group, and messages about what could not be read."""
 
-    records: list[K] = field(factory=list)
+    records: list[R] = field(factory=list)
     problems: list[str] = field(factory=list)
 
 
@@ -263,17 +261,12 @@ def _judged(record: RunRecord) -> RunRecord:
     return evolve(record, digests=digests)
 
 
-def _read_group(folder: Path, read: Callable[[Path], R], known: Mapping[str, K]) -> _Listing[R | K]:
-    """Every run of a group, also those that have not begun. Never raises for one damaged run.
-
-    ``known``: runs that need not be read, by name.
-    """
+def _read_group(folder: Path, read: Callable[[Path], R]) -> _Listing[R]:
+    """Every run of a group, also those that have not begun. Never raises for one damaged run."""
     group = open_group(folder) if is_group(folder) else None
-    listing = _Listing[R | K]()
-    found: dict[str, R | K | None] = {**known}
+    listing = _Listing[R]()
+    found: dict[str, R | None] = {}
     for name in inner_folders(folder):
-        if name in known:
-            continue
         try:
             record = read(folder / name)
         except FileNotFoundError:
@@ -295,10 +288,9 @@ def _read_group(folder: Path, read: Callable[[Path], R], known: Mapping[str, K])
     for planned in group.plan.runs():
         there = found.pop(planned.name, missing)
         if there is missing:
-            there = cast(R, planned_record(group, planned))
+            there = planned_record(group, planned)
         if there is not None:
-            run = cast(R, there)
-            listing.records.append(run if planned.name in known else with_reason(run, reasons))
+            listing.records.append(with_reason(cast(R, there), reasons))
     listing.problems += [f"{folder.name}: {name} is not in the plan" for name, record in found.items() if record]
     return listing
 
@@ -346,19 +338,12 @@ def load_summaries(path: Path, problems: list[str] | None = None) -> list[RunSum
     return _load(path, read_summary, problems)
 
 
-def load_unknown(path: Path, known: Mapping[str, K], problems: list[str]) -> list[RunSummary | K]:
-    """The same, with those in place that are ``known``, by name: these are not read."""
-    return _load(path, read_summary, problems, known)
-
-
-def _load(
-    path: Path, read: Callable[[Path], R], problems: list[str] | None, known: Mapping[str, K] = MappingProxyType({})
-) -> list[R | K]:
+def _load(path: Path, read: Callable[[Path], R], problems: list[str] | None) -> list[R]:
     if is_run(path):
         return [read(path)]
     if not path.is_dir():
         raise UsageError(f"there is no group {path}", fix="To see them: mlecore runs list")
-    listing = _read_group(path, read, known)
+    listing = _read_group(path, read)
     if problems is not None:
         problems += listing.problems
     return listing.records

@@ -17,7 +17,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mlecore.data import forks
 from mlecore.data.scatter import WHEN
 from mlecore.data.unpack import unpack
 from mlecore.errors import DataError
@@ -29,13 +28,6 @@ CONTENT = {
     "inner.zip": b"PK stays packed",
     "ünïcode 名.txt": b"names",
 }
-
-
-@pytest.fixture(params=["one process", "forks"], autouse=True)
-def forked(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.param == "forks":
-        monkeypatch.setattr(forks, "_WORTHWHILE", 1)
-        monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
 
 
 def make(path: Path, content: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> Path:
