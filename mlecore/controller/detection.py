@@ -6,6 +6,7 @@ controller that was killed leaves none out.
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
@@ -18,6 +19,7 @@ from mlecore.detecting.ready import ReadyDetector
 from mlecore.runs.findings import Findings, group_digest, read_findings
 from mlecore.runs.record import WITH_OUTPUT, RunRecord
 from mlecore.runs.store import load_group, read_summary
+from mlecore.units import counted
 
 Judged = list[tuple[RunRecord, list[Findings]]]
 
@@ -42,6 +44,7 @@ class Detection:
         self._runs: dict[str, RunRecord] = {}  # those that detectors see
         self._concluded = not judges.detectors
         self._said: set[str] = set()
+        self._undecided: dict[str, dict[str, str]] = defaultdict(dict)  # detector -> run -> why
 
     def begin(self) -> None:
         """Judge what another controller did not come to."""
@@ -65,6 +68,9 @@ class Detection:
         return True
 
     def close(self) -> None:
+        for name, runs in self._undecided.items():
+            why = Counter(runs.values()).most_common(1)[0][0]
+            self._reporter.say(f"detector {name} could not decide about {counted(len(runs), 'run')}: {why}")
         self._judges.close()
 
     async def _do(self, work: Callable[[], Judged]) -> None:
@@ -86,15 +92,12 @@ class Detection:
         if found.outcome == "failed":
             self._reporter.say(f"{run.name}: detector {name} failed: {found.failed}")
         elif found.undecided:
-            self._say_once(f"{run.name}: detector {name} could not decide: {found.undecided}")
+            self._undecided[name][run.name] = found.undecided
         for finding in found.flagged:
-            self._say_once(f"{run.name}: detector {name}: {finding.verdict}: {finding.summary}")
-
-    def _say_once(self, text: str) -> None:
-        """Runs that are compared are judged twice, mostly with the same result."""
-        if text not in self._said:
-            self._said.add(text)
-            self._reporter.say(text)
+            text = f"{run.name}: detector {name}: {finding.verdict}: {finding.summary}"
+            if text not in self._said:  # runs that are compared are judged twice, mostly with the same result
+                self._said.add(text)
+                self._reporter.say(text)
 
     # In the other thread.
 

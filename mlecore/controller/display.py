@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -38,7 +38,7 @@ class Silent:
 
 
 class Lines:
-    """A line for each change, and now and then one with the status."""
+    """A line for each run that ends, and now and then one with the status."""
 
     def __init__(self, total: int, out: TextIO | None = None, every: float = 60.0) -> None:
         self.total = total
@@ -68,20 +68,24 @@ class Lines:
 def standing(active: Iterable[ActiveRun], counts: Counter[str], waiting: int, total: int) -> str:
     """The status of a group, in one line."""
     parts = [f"{counts[state]} {state}" for state in _COUNTED if counts[state]]
-    phases = Counter(run.phase for run in active)
-    parts += [f"{number} {phase}" for phase, number in sorted(phases.items())]
+    phases: dict[str, list[ActiveRun]] = defaultdict(list)
+    for run in active:
+        phases[run.phase].append(run)
+    parts += [f"{len(runs)} {phase}{_why(runs)}" for phase, runs in sorted(phases.items())]
     if waiting:
         parts.append(f"{waiting} planned")
     return f"{counted(total, 'run')}: {', '.join(parts) or 'none begun'}"
 
 
+def _why(runs: Iterable[ActiveRun]) -> str:
+    """Why most of these do not go on, of those where that is known."""
+    waiting = (run.trouble or (run.record.reason if run.phase == "waiting" else "") for run in runs)
+    reasons = Counter(reason.splitlines()[0] for reason in waiting if reason)
+    return f" ({reasons.most_common(1)[0][0]})" if reasons else ""
+
+
 def describe(record: RunRecord, report: Report | None) -> str:
-    """One change of one run, in one line; empty if nothing is new."""
-    if record.state == "waiting":
-        return f"{record.name}: waiting: {record.reason}"
-    if record.state == "running" and record.attempt:
-        attempt = f", attempt {record.attempt.number}" if record.attempt.number > 1 else ""
-        return f"{record.name}: running{attempt}"
+    """How a run ended, in one line; empty if it has not."""
     if record.state == "graded" and report is not None:
         used = f" in {show_duration(record.seconds)}" if record.seconds is not None else ""
         how = "" if record.ended == "finished" else f" ({record.ended}: {record.reason})"

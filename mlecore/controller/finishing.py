@@ -49,9 +49,11 @@ class Finishing:
         """
         assert record.attempt
         handle = record.attempt.handle
-        if record.state == "waiting":  # it ran between two looks
-            started = datetime.now(UTC) - timedelta(seconds=status.seconds or 0.0)
-            record = evolve(record.with_attempt(started_at=started.isoformat(timespec="seconds")), reason="")
+        if record.state == "waiting":  # it ran between two looks, if at all
+            record = evolve(record, reason="")
+            if status.seconds is not None:
+                started = datetime.now(UTC) - timedelta(seconds=status.seconds)
+                record = record.with_attempt(started_at=started.isoformat(timespec="seconds"))
         if record.state in ("waiting", "running"):
             record = record.with_attempt(ended_at=now(), exit_code=status.exit_code)
             record = self._records.write(evolve(record, state="collecting"))

@@ -41,7 +41,7 @@ from mlecore.runs.cancelled import read_cancelled
 from mlecore.runs.journal import Journal
 from mlecore.runs.lock import GroupLock
 from mlecore.runs.store import Group, load_summaries, planned_record, require_group
-from mlecore.runs.waiting import Reasons, write_reasons
+from mlecore.runs.waiting import AT_WORK, Reasons, write_reasons
 from mlecore.units import counted
 
 _UNGRADED = 64  # runs that wait for a grader; beyond it nothing new starts
@@ -205,6 +205,7 @@ class Controller:
         reasons = {pair: self.provisions.reason(*pair) or self.slots.why for pair in wanted}
         starting = (run for run in self.roster.active.values() if run.phase == "starting" and run.trouble)
         reasons |= {(run.record.label, run.record.competition): run.trouble for run in starting}
+        reasons[AT_WORK] = self.polling.failure
         return {pair: why for pair, why in reasons.items() if why}
 
     def _explain(self, reasons: Reasons) -> None:

@@ -23,7 +23,7 @@ class Polling:
         self._timing = timing
         self._waiting: dict[Handle, tuple[float, Promise[JobStatus]]] = {}
         self._asking = False
-        self._unreachable = False
+        self.failure = ""  # why the backend did not answer the last time
         self._last = -math.inf  # when the backend last answered, or failed to
 
     def status(self, handle: Handle, since: float) -> Promise[JobStatus]:
@@ -38,7 +38,7 @@ class Polling:
         if self._asking or not self._waiting:
             return math.inf
         due = min(self._due(since) for since, _ in self._waiting.values())
-        return max(due, self._last + self._timing.step_delay) if self._unreachable else due
+        return max(due, self._last + self._timing.step_delay) if self.failure else due
 
     def _due(self, since: float) -> float:
         timing, age = self._timing, max(0.0, self._last - since)
@@ -60,9 +60,9 @@ class Polling:
 
     def _answered(self, failure: str = "") -> None:
         self._asking, self._last = False, time.monotonic()
-        if failure and not self._unreachable:
+        if failure and not self.failure:
             self._reporter.say(f"backend {self._name} does not answer: {failure}; its runs continue, asking again")
             self._reporter.note("backend unreachable", why=failure)
-        elif self._unreachable and not failure:
+        elif self.failure and not failure:
             self._reporter.say(f"backend {self._name} answers again")
-        self._unreachable = bool(failure)
+        self.failure = failure

@@ -116,7 +116,6 @@ class RunLife:
         run.phase = "waiting" if run.record.state == "waiting" else "running"
         watched_since = run.running_since = stuck_since = time.monotonic()
         longest = run.record.limits.time + run.record.grace + self.timing.overdue
-        self._changed(run)
         if run.cancelled:
             self._stop(run)
         while True:

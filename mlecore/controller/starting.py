@@ -25,7 +25,7 @@ from mlecore.runs.secrets import remember
 
 @mutable(eq=False)
 class Starting:
-    """Takes runs from planned to running. All methods block; for any thread."""
+    """Takes runs from planned to waiting. All methods block; for any thread."""
 
     _records: Records
     _experiment: Experiment
@@ -43,7 +43,7 @@ class Starting:
             set_aside(record)  # a controller may have died before it had done so
             number = self._next_attempt(record)
             attempt = Attempt(number=number, job=f"mle-{record.uid}-{number}")
-            record = evolve(record, attempts=(*record.attempts, attempt), ended=None, reason="")
+            record = evolve(record, attempts=(*record.attempts, attempt), ended=None, reason="", seconds=None)
         assert record.attempt
         labels = {"competition": record.competition, "agent": record.agent.name, "run": record.name}
         draft = make_job(
@@ -67,7 +67,7 @@ class Starting:
         return record, evolve(draft.job, image=image, data=data)
 
     def launch(self, record: RunRecord, job: Job) -> RunRecord:
-        """From starting to running. A job of this name that was started before is taken over."""
+        """From starting to waiting. A job of this name that was started before is taken over."""
         remember(record.folder, record.secrets)
         try:
             handle = self._experiment.backend.start(job)
@@ -75,7 +75,7 @@ class Starting:
             image = self._provisions.rebuild(record.label, job.image)
             record = evolve(record, image_digest=image.digest)
             handle = self._experiment.backend.start(evolve(job, image=image))
-        record = evolve(record.with_attempt(handle=handle, started_at=now()), state="running")
+        record = evolve(record.with_attempt(handle=handle), state="waiting")
         self._records.write(record, attempt=record.attempts[-1].number, id=handle.id)
         self._extensions.started(record)
         return record

@@ -51,7 +51,7 @@ class LiveTable:
         self._screen.__exit__(*arguments)
 
     def changed(self, record: RunRecord, report: Report | None) -> None:
-        if record.settled and (line := describe(record, report)):
+        if line := describe(record, report):
             self.say(line)
 
     def say(self, text: str) -> None:

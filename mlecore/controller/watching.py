@@ -117,7 +117,7 @@ class Watcher:
 
     def _running(self, record: RunRecord) -> Running:
         attempt = record.attempt
-        line, spent, snapshots, why = "", None, None, ""
+        line, spent, snapshots, why = "", None, None, record.reason
         try:
             if attempt and attempt.handle and record.own_jobs:
                 line = self._last_line(record, attempt.handle)

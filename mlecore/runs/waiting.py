@@ -1,4 +1,4 @@
-"""Why runs of a group do not start: one file in its folder, kept by its controller."""
+"""Why runs of a group do not go on: one file in its folder, kept by its controller."""
 
 from __future__ import annotations
 
@@ -21,6 +21,9 @@ FILE = "waiting.json"
 
 Reasons = Mapping[tuple[str, str], str]
 """Label and competition -> reason. Seeds wait for the same."""
+
+AT_WORK = ("", "")
+"""In the place of both: why nothing is known of the runs whose jobs the backend has."""
 
 
 def write_reasons(folder: Path, reasons: Reasons) -> None:
@@ -48,7 +51,8 @@ def read_reasons(folder: Path) -> Reasons:
 
 
 def with_reason(record: R, reasons: Reasons) -> R:
-    """Until a run has a job, its controller alone knows what it waits for."""
-    if record.state not in ("planned", "starting") or not reasons:
+    """What only its controller knows: what a run without a job waits for, or that the backend does not answer."""
+    if record.settled or not reasons:
         return record
-    return evolve(record, reason=record.reason or reasons.get((record.label, record.competition), ""))
+    known = (record.label, record.competition) if record.state in ("planned", "starting") else AT_WORK
+    return evolve(record, reason=record.reason or reasons.get(known, ""))

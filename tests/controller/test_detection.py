@@ -252,6 +252,15 @@ def test_the_verb(detect: Any, lab: Any) -> None:
     assert code == 3 and "failed: detector judge: its hook detect failed" in output
 
 
+def test_what_it_could_not_decide_is_one_line_at_the_end(lab: Any) -> None:
+    lab.detectors = (ready("judge", {"how": "undecided"}),)
+    lab.make(("worker", {}), seeds=3)
+    assert lab.run().complete
+    assert [line for line in lab.display.said if "judge" in line] == [
+        "detector judge could not decide about 3 runs: it looked at it"
+    ]
+
+
 @pytest.mark.parametrize(
     ("how", "code", "outcome", "shown", "listed"),
     [

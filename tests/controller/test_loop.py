@@ -39,10 +39,10 @@ def test_runs_are_graded_and_laid_out(lab):
 
 
 def test_order_of_steps(lab):
-    lab.make(("worker", {}))
+    lab.make(("worker", {"seconds": "0.1"}))
     lab.run()
     states = [event["event"] for event in Journal(lab.group.folder).read("worker--coins--0")]
-    assert states == ["starting", "running", "collecting", "collected", "graded"]
+    assert states == ["starting", "waiting", "running", "collecting", "collected", "graded"]
 
 
 @pytest.mark.parametrize(

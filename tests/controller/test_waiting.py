@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import time
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from click.testing import CliRunner
 
 from mlecore.backends import Capacity
 from mlecore.cli import main
+from mlecore.controller.display import Lines
 from mlecore.errors import BackendUnreachable
 from mlecore.runs.lock import GroupLock, LockLost
 from mlecore.runs.record import RunRecord, moment
@@ -58,7 +60,56 @@ def test_it_waits_without_a_clock_and_then_runs(lab: Any, waiting: Path) -> None
     assert found.attempt and found.attempt.started_at is None and found.elapsed(moment(record.created_at)) is None
     assert record.state == "graded" and record.reason == "" and record.attempt and record.attempt.started_at
     told = [state for _, state in lab.display.changes]
-    assert told[told.index("waiting") :][:2] == ["waiting", "running"] and told[-1] == "graded"
+    assert told == ["starting", "waiting", "running", "collected", "graded"]
+
+
+def test_a_second_attempt_has_not_the_time_of_the_first(lab: Any) -> None:
+    seen: list[float | None] = []
+    on(lab, "starting", lambda record: seen.append(record.elapsed(moment(record.created_at))))
+    (lab.backend_root / "preempts").touch()
+    lab.make(("worker", {"faults": "1"}))
+    assert lab.run().complete and seen == [None, None]
+
+
+def test_a_run_whose_backend_does_not_answer_says_so(lab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    lab.make(("worker", {"seconds": "0.1"}))
+    outputs: list[list[str]] = []
+
+    def away(controller: Any) -> None:
+        status, tick = controller.experiment.backend.status, lab.display.tick
+
+        def asked(handles: Any) -> Any:
+            if load_group(lab.group.folder)[0].state == "running" and not outputs:
+                raise BackendUnreachable("the engine is gone")
+            return status(handles)
+
+        def ticked(*args: Any) -> None:
+            tick(*args)
+            if (lab.group.folder / FILE).exists() and "gone" in (lab.group.folder / FILE).read_text():
+                outputs.append(shown(lab))
+
+        monkeypatch.setattr(controller.experiment.backend, "status", asked)
+        lab.display.tick = ticked
+
+    assert lab.run(away).complete
+    assert all("the engine is gone" in output for output in outputs[0])
+    assert load_group(lab.group.folder)[0].reason == ""
+
+
+def test_a_log_has_a_line_when_a_run_ends_and_now_and_then_one_with_why_runs_wait(lab: Any, waiting: Path) -> None:
+    out = io.StringIO()
+    lab.display = Lines(1, out, every=0.05)
+
+    def tick(active: Any, counts: Any, left: int) -> None:
+        Lines.tick(lab.display, active, counts, left)
+        if "2 jobs are ahead" in out.getvalue():
+            waiting.unlink(missing_ok=True)
+
+    lab.display.tick = tick
+    assert lab.run().complete
+    lines = out.getvalue().splitlines()
+    assert [line for line in lines if NAME in line] == lines[-1:] and "score" in lines[-1]
+    assert any("1 waiting (2 jobs are ahead of it)" in line for line in lines)
 
 
 def test_another_place_in_the_queue_is_recorded_and_not_told(lab: Any, waiting: Path) -> None:
@@ -97,6 +148,8 @@ def test_the_next_controller_waits_on(lab: Any, waiting: Path) -> None:
     watched = CliRunner().invoke(main, ["runs", "watch", "g", "--once", "--runs", str(lab.runs)]).output
     assert "1 run waiting: 2 jobs are ahead of it" in watched
     assert "No controller is running for it: mlecore runs resume g --runs" in watched
+    shown = CliRunner().invoke(main, ["runs", "show", "g", "--runs", str(lab.runs)]).output
+    assert "-1, waiting" in shown  # its job, without a date
     waiting.unlink()
     assert lab.run().complete
     assert load_group(lab.group.folder)[0].state == "graded"

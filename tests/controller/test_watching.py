@@ -30,7 +30,13 @@ def at_work(lab, monkeypatch):
     lab.experiment = lambda: experiment
     with GroupLock(lab.group.folder) as lock:
         controller = lab.controller(lock)
-        monkeypatch.setattr(lab.display, "changed", lambda *what: (changed(*what), controller.stop()))
+
+        def leave(record, report):
+            changed(record, report)
+            if record.state == "running":
+                controller.stop()
+
+        monkeypatch.setattr(lab.display, "changed", leave)
         controller.run()
     assert sorted(record.state for record in load_group(lab.group.folder)) == ["planned", "running"]
     return lab.group.folder

@@ -141,7 +141,8 @@ def _show_record(record: RunRecord) -> None:
     for attempt in record.attempts:
         doubt = " (in doubt: retried once at most)" if attempt.in_doubt else ""
         how = f"{attempt.ended or record.state}{doubt} {attempt.reason}".strip()
-        echo(f"{f'attempt {attempt.number}:':13}{attempt.job}, started {_moment(attempt.started_at)}, {how}")
+        started = f"started {_moment(attempt.started_at)}, " if attempt.started_at else ""
+        echo(f"{f'attempt {attempt.number}:':13}{attempt.job}, {started}{how}")
         if attempt.availability and attempt.availability.failed:
             echo(f"{'':13}{_availability_words(attempt.availability)}")
 

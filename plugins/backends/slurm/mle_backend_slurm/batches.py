@@ -40,8 +40,9 @@ class Gatherer:
 
     def add(self, key: str, value: object = None) -> None:
         with self._changed:
-            self._added.setdefault(key, value)
-            self._changed.notify_all()
+            if key not in self._added:  # each look at a run adds it again, which must not put its batch off
+                self._added[key] = value
+                self._changed.notify_all()
             if not self._busy:
                 self._busy = True
                 threading.Thread(target=self._serve, name="slurm", daemon=True).start()
