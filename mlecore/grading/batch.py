@@ -24,18 +24,20 @@ _MOST_BYTES = 64 * 2**20  # of a listing: some hundred thousand lines
 
 @frozen
 class Line:
-    """One submission to grade."""
+    """One submission to grade, and where its run left more."""
 
     competition_id: str
     submission_path: Path | None
+    logs_path: Path | None = None  # a file or a folder
+    code_path: Path | None = None
 
 
 def read_jsonl(path: Path) -> list[Line]:
-    """Lines with ``competition_id`` and ``submission_path`` (null: none); blank lines and # comments are skipped.
+    """Lines with ``competition_id`` and ``submission_path`` (null: none), perhaps ``logs_path`` and ``code_path``.
 
-    An array of them, or one object, is read as well. A competition may be given by its URL. A relative path starts at
-    the working directory, or where nothing is there, at the folder of the file. Reads at most 64 MiB. Raises UsageError
-    that names the line, also for a file that lists nothing.
+    Blank lines and # comments are skipped. An array of them, or one object, is read as well. A competition may be given
+    by its URL. A relative path starts at the working directory, or where nothing is there, at the folder of the file.
+    Reads at most 64 MiB. Raises UsageError that names the line, also for a file that lists nothing.
     """
     lines = []
     for where, item in _items(_text(path)):
@@ -80,17 +82,22 @@ def _line(values: Any, beside: Path) -> Line:
     for key in ("competition_id", "submission_path"):
         if key not in values:
             raise ValueError(f"the key {key!r} is missing; it has {', '.join(map(brief, values)) or 'none'}")
-    id, submission = values["competition_id"], values["submission_path"]
-    if not isinstance(id, str) or not isinstance(submission, str | None):
-        raise TypeError("competition_id must be text, and submission_path text or null")
+    id = values["competition_id"]
+    paths = [values.get(f"{name}_path") for name in ("submission", "logs", "code")]
+    if not isinstance(id, str) or not all(isinstance(path, str | None) for path in paths):
+        raise TypeError("competition_id must be text; submission_path text or null, as logs_path and code_path")
     if "://" in id:  # the page of a competition, or one of its tabs
         parts = [part for part in urlsplit(id).path.split("/") if part]
         named = [part for before, part in pairwise(parts) if before in ("c", "competitions")]
         id = (named or parts[-1:] or [id])[0]
-    if not submission:
-        return Line(id, None)
-    there = validation.path(submission, "a submission").expanduser()
-    return Line(id, there if there.exists() or not (beside / there).exists() else beside / there)
+    return Line(id, *(_place(path, beside) for path in paths))
+
+
+def _place(path: str | None, beside: Path) -> Path | None:
+    if not path:
+        return None
+    there = validation.path(path, "a submission").expanduser()
+    return there if there.exists() or not (beside / there).exists() else beside / there
 
 
 def _text(path: Path) -> str:

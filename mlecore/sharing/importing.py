@@ -8,6 +8,7 @@ from pathlib import Path
 from mlecore.errors import UsageError
 from mlecore.registry.loading import load_extensions
 from mlecore.sharing.foreign import Imported
+from mlecore.sharing.jsonl import import_jsonl
 from mlecore.sharing.mlebench import import_group, import_report, run_folders
 from mlecore.sharing.score_table import import_table
 
@@ -21,6 +22,8 @@ def import_runs(
     """
     if (source / "metadata.json").is_file() or run_folders(source):
         return import_group(source, runs, reports=reports, agent=agent, name=name)
+    if source.suffix.lower() == ".jsonl":
+        return import_jsonl(source, runs, reports=reports, agent=agent, name=name)
     if source.suffix.lower() == ".csv":
         return import_table(source, runs, agent=agent, name=name)
     manager, errors = load_extensions()
@@ -30,7 +33,7 @@ def import_runs(
     if imported is None:
         raise UsageError(
             f"{source} contains no results that can be imported" + "".join(f"\n{error.message}" for error in errors),
-            fix="Give a run group or a grading report of MLE-bench, or a CSV of scores. Logs of inspect need"
+            fix="Give a run group, a grading report or a .jsonl of MLE-bench, or a CSV of scores. Logs of inspect need"
             " mle-ext-inspect, jobs of harbor need mle-ext-harbor. What `mlecore runs export` wrote needs no import:"
             " unpack it, and report on its folder.",
         )

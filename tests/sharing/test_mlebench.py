@@ -246,3 +246,38 @@ def test_half_a_group_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, b
 
 def full_disk(record: RunRecord) -> None:
     raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_group_as_json_lines_and_back(theirs: Path, tmp_path: Path) -> None:
+    import_group(theirs, tmp_path / "runs", name="g")
+    listing, words = tmp_path / "again.jsonl", ["--runs", str(tmp_path / "runs")]
+    done = CliRunner().invoke(main, ["runs", "export", "g", "--to", str(listing), *words])
+    assert done.exit_code == 0 and "3 runs" in done.output, done.output
+    lines = [json.loads(line) for line in listing.read_text().splitlines()]
+    assert all(Path(line[f"{part}_path"]).exists() for line in lines for part in ("submission", "logs", "code"))
+    assert CliRunner().invoke(main, ["runs", "export", "g", "--to", str(listing), *words]).exit_code == 2
+
+    code = Path(lines[0]["code_path"])
+    lines[0]["code_path"] = str(code / "solution.py")  # a file, as some of MLE-bench's lists have it
+    link = tmp_path / "link.csv"
+    link.symlink_to("/etc/passwd")
+    lines[1]["submission_path"] = str(link)
+    lines[2]["logs_path"] = str(tmp_path / "nothing")
+    listing.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    reports = json.loads((theirs / "2024-10-02_grading_report.json").read_text())["competition_reports"]
+    graded = next(each for each in reports if each["competition_id"] == lines[0]["competition_id"])
+    graded["submission_path"] = lines[0]["submission_path"]
+    (tmp_path / "reports.json").write_text(json.dumps({"competition_reports": [graded]}))
+    words += ["--grading-reports", str(tmp_path / "reports.json")]
+    done = CliRunner().invoke(main, ["runs", "import", str(listing), *words])
+    assert done.exit_code == 0 and "3 runs, 2 of them without a grade" in done.output, done.output
+    assert "link.csv is missing, or no regular file" in done.output and "nothing is missing" in done.output
+    first = next(
+        run for run in load_group(tmp_path / "runs" / "again") if run.competition == lines[0]["competition_id"]
+    )
+    assert first.state == "graded" and (first.folder / "code" / "solution.py").read_text().startswith("code/")
+    assert (
+        first.submission is not None and first.submission.read_text() == Path(lines[0]["submission_path"]).read_text()
+    )
+    judged = CliRunner().invoke(main, ["detect", "again", *words[:2], "--detector", "leaks", "--json"])
+    assert judged.exit_code in (0, 1, 3) and len(json.loads(judged.stdout)) == 3, judged.output

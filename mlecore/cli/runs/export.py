@@ -10,6 +10,7 @@ import click
 from mlecore.cli._names import GROUP
 from mlecore.cli._shared import runs_option
 from mlecore.cli.runs._names import group_folder
+from mlecore.errors import UsageError
 
 if TYPE_CHECKING:
     from mlecore.sharing.statement import Statement
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 @click.command("export")
 @click.argument("name", type=GROUP, metavar="GROUP")
-@click.option("--to", type=click.Path(path_type=Path), required=True, help="New folder, or new .zip file, to write.")
+@click.option("--to", type=click.Path(path_type=Path), required=True, help="New folder, .zip or .jsonl to write.")
 @click.option("--logs", is_flag=True, help="Include logs/, code/ and code_snapshots/ of each run.")
 @click.option(
     "--sign",
@@ -31,13 +32,20 @@ def command(name: str, to: Path, logs: bool, sign: Path | None, runs: Path) -> N
 
     Writes records, submissions, grades and findings, with a hash of each file. Answers and keys are never included:
     only files with known names are copied, and a file that contains the value of a key in the environment is
-    rejected.
+    rejected. A .jsonl only names each run's submission, logs and code where they are, for MLE-bench's tools.
     """
     from mlecore.sharing.exporting import export_group
     from mlecore.sharing.signed import add_signature
     from mlecore.units import counted, show_size
 
     folder = group_folder(runs, name)
+    if to.suffix == ".jsonl":
+        from mlecore.sharing.jsonl import write_jsonl
+
+        if logs or sign:
+            raise UsageError("a .jsonl names the files of the runs: leave out --logs and --sign")
+        click.echo(f"{to}: {counted(write_jsonl(folder, to), 'run')}")
+        return
     said: list[Statement] = []
 
     def add(path: Path) -> None:

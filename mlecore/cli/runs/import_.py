@@ -25,10 +25,10 @@ from mlecore.units import counted
 def command(source: Path, reports: tuple[Path, ...], agent: str | None, name: str | None, runs: Path) -> None:
     """Import runs of another harness as a new group.
 
-    SOURCE is a run group of MLE-bench (a folder with one folder per run), one of its grading reports, or a CSV with
-    the columns competition and score, and perhaps agent, seed, edition and data_kind. With mle-ext-inspect it can be a
-    log of inspect or a folder of logs, with mle-ext-harbor the folder of a job. All runs must be of one edition. Facts
-    that the harness does not record stay unknown.
+    SOURCE is a run group of MLE-bench (a folder with one folder per run), one of its grading reports, a .jsonl of
+    submissions, logs and code, or a CSV with the columns competition and score, and perhaps agent, seed, edition and
+    data_kind. With mle-ext-inspect it can be a log of inspect or a folder of logs, with mle-ext-harbor the folder of a
+    job. All runs must be of one edition. Facts that the harness does not record stay unknown.
     """
     from mlecore.sharing.importing import import_runs
 

@@ -1,0 +1,93 @@
+"""A group as JSON lines that name each run's submission, logs and code, as MLE-bench's tools read them, and back."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from attrs import evolve
+
+from mlecore import files
+from mlecore.errors import DataError, UsageError
+from mlecore.grading.batch import Line, read_jsonl
+from mlecore.regular import is_regular, regular_files
+from mlecore.reports.grading_reports import BENCHMARK, read_reports
+from mlecore.runs.record import WITH_OUTPUT
+from mlecore.runs.store import load_group
+from mlecore.scratch import scratch
+from mlecore.sharing.foreign import ForeignRun, Imported, create_imported, label_of
+
+
+def write_jsonl(group: Path, to: Path) -> int:
+    """List the runs of a group that have ended, by absolute paths, null for what is missing; the number of lines.
+
+    Raises UsageError if ``to`` exists, DataError if a record is damaged.
+    """
+    if to.exists():
+        raise UsageError(f"{to} already exists", fix="Name another file: --to")
+    damaged: list[str] = []
+    runs = [run for run in load_group(group.resolve(), damaged) if run.state in WITH_OUTPUT]
+    if damaged:
+        raise DataError(f"a run cannot be listed: {damaged[0]}")
+    listed = [
+        {
+            "competition_id": run.competition,
+            "submission_path": None if run.submission is None else str(run.submission),
+            **{
+                f"{name}_path": str(path) if (path := run.folder / name).is_dir() else None for name in ("logs", "code")
+            },
+        }
+        for run in runs
+    ]
+    files.make_folder(to.parent)
+    files.replace(to, "".join(json.dumps(line) + "\n" for line in listed).encode())
+    return len(listed)
+
+
+def import_jsonl(
+    path: Path, runs: Path, *, reports: Sequence[Path] = (), agent: str | None = None, name: str | None = None
+) -> Imported:
+    """Create a group from listed submissions, logs and code, and MLE-bench's grading reports of these submissions.
+
+    Several lines of one competition are seeds 0, 1, ... Raises UsageError.
+    """
+    graded = {Path(report.submission_path): report for each in reports for report in read_reports(each)}
+    seeds: Counter[str] = Counter()
+    found, left_out = [], []
+    with scratch() as folder:
+        for number, line in enumerate(read_jsonl(path), 1):
+            left_out += [f"run {number}: {each}" for each in _gather(line, folder / str(number))]
+            found.append(
+                ForeignRun(
+                    name=f"run {number}",
+                    label=label_of(agent or path.stem),
+                    competition=line.competition_id,
+                    seed=seeds[line.competition_id],
+                    folder=folder / str(number),
+                    report=graded.get(line.submission_path) if line.submission_path else None,
+                )
+            )
+            seeds[line.competition_id] += 1
+        imported = create_imported(found, runs, name or label_of(path.stem), harness=BENCHMARK)
+    return evolve(imported, left_out=(*left_out, *imported.left_out))
+
+
+def _gather(line: Line, to: Path) -> Iterator[str]:
+    """Put the files of a run where an import looks for them; what is left out. Agents wrote them: no link is followed.
+
+    Logs and code may each be a file or a folder.
+    """
+    for part, source in (("submission", line.submission_path), ("logs", line.logs_path), ("code", line.code_path)):
+        if source is None:
+            continue
+        single = is_regular(source)
+        if not single and (part == "submission" or source.is_symlink() or not source.is_dir()):
+            yield f"{source} is missing, or no regular file"
+            continue
+        for path in [source] if single else regular_files(source):
+            name = "submission.csv" if part == "submission" else path.relative_to(source.parent if single else source)
+            target = to / part / name
+            files.make_folder(target.parent)
+            files.link_or_copy(path, target)
