@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
 import re
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from typing import IO
 from attrs import frozen
 
 from mlecore.child_environment import child_environment
-from mlecore.errors import DataError, UsageError
+from mlecore.errors import DataError, MlecoreError, UsageError
 from mlecore.regular import read_regular
 
 NAMESPACE = "mlecore"
@@ -66,7 +67,7 @@ def sign(content: bytes, key: Path) -> bytes:
         source.seek(0)
         try:
             process = subprocess.Popen(
-                ["ssh-keygen", "-Y", "sign", "-f", str(key), "-n", NAMESPACE],
+                _keygen("sign", "-f", str(key), "-n", NAMESPACE),
                 stdin=source,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -79,6 +80,7 @@ def sign(content: bytes, key: Path) -> bytes:
             last = _shown(process.stderr)
             signature = process.stdout.read(LIMIT)
     if process.returncode:
+        _require_named(last)
         raise UsageError(
             f"ssh-keygen could not sign with {key}: {last or f'exit code {process.returncode}'}",
             fix="A key with a passphrase needs a terminal, or: ssh-add KEY; then give --sign its public half.",
@@ -99,7 +101,10 @@ def _shown(stderr: IO[bytes]) -> str:
 
 
 def signer_of(content: bytes, signature: bytes, allowed: Path | None) -> Signer:
-    """Who signed ``content``. Raises BadSignature, UsageError; without ``allowed``, any key will do."""
+    """Who signed ``content``; without ``allowed``, any key will do.
+
+    Raises BadSignature, UsageError; MlecoreError if ssh-keygen does not work for this user.
+    """
     with _scratch(signature) as path:
         if allowed is None:
             said = _run(["check-novalidate", "-n", NAMESPACE, "-s", str(path)], content)
@@ -161,7 +166,7 @@ def _run(words: Sequence[str], content: bytes) -> str:
     """What it prints. Raises BadSignature with the last line of its error."""
     try:
         done = subprocess.run(
-            ["ssh-keygen", "-Y", *words],
+            _keygen(*words),
             input=content,
             capture_output=True,
             env=child_environment(),
@@ -174,6 +179,7 @@ def _run(words: Sequence[str], content: bytes) -> str:
         raise DataError(f"ssh-keygen has not answered for {_SECONDS} s") from None
     if done.returncode:
         lines = done.stderr.decode(errors="replace").strip().splitlines()
+        _require_named(*lines[:1])
         raise BadSignature(lines[0] if lines else f"ssh-keygen exited with {done.returncode}")
     return done.stdout.decode(errors="replace").strip()
 
@@ -183,3 +189,28 @@ def _key(said: str) -> str:
     if not found:
         raise BadSignature(f"ssh-keygen answered {said!r}")
     return found[1]
+
+
+def _keygen(*words: str) -> list[str]:
+    """The command. ssh-keygen works only for users with a name, which those of containers often lack: in a user
+    namespace they are root, who has one."""
+    named = ["ssh-keygen", "-Y", *words]
+    if sys.platform == "win32":
+        return named
+    import pwd
+    import shutil
+
+    try:
+        pwd.getpwuid(os.getuid())
+    except KeyError:
+        return ["unshare", "--map-root-user", "--", *named] if shutil.which("unshare") else named
+    return named
+
+
+def _require_named(failure: str = "") -> None:
+    """Raises MlecoreError if ``failure``, the line of an error, only shows that this user has no name."""
+    if failure.startswith(("No user exists for uid", "unshare: ")):
+        raise MlecoreError(
+            "signatures can be neither made nor verified: ssh-keygen does not work for a user id without a name",
+            fix="Use a user with a line in /etc/passwd; in a container, mount a passwd file with such a line.",
+        )
