@@ -10,10 +10,10 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from mlecore.errors import DataError
+from mlecore.errors import DataError, UsageError
 from mlecore.regular import open_regular, read_regular
 
 Fault = Callable[[str, Path], None]
@@ -339,3 +339,33 @@ def write_all(descriptor: int, data: bytes | bytearray) -> None:
     written = os.write(descriptor, data)
     while written < len(data):
         written += os.write(descriptor, memoryview(data)[written:])
+
+
+@contextmanager
+def output(target: Path) -> Iterator[Path]:
+    """Where to write a file or folder that the user named: it gets its name once the block has ended, replacing a file.
+
+    After a failure nothing is left. A link is followed; a pipe or a device is written to as it is. Raises UsageError
+    for every OSError.
+    """
+    at = Path(os.path.realpath(target))
+    new = at.with_name(f".{at.name}.partial")
+    try:
+        if at.exists() and not (at.is_file() or at.is_dir()):
+            yield at
+            return
+        _clear(new)
+        yield new
+        _before("rename", at)
+        new.replace(at)
+        sync_folder(at.parent)
+    except OSError as error:
+        elsewhere = error.filename and not str(error.filename).startswith((str(new), str(at)))
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        raise UsageError(
+            f"{target} cannot be written: {error.strerror or error}" + (f": {error.filename}" if elsewhere else ""),
+            fix="Free some room, or name another place." if full else "Name another place, or make this one writable.",
+        ) from None
+    finally:
+        with suppress(OSError):
+            remove(new)

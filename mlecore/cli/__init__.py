@@ -38,6 +38,12 @@ _COMMANDS = {
 }
 
 
+_NOT_MLECORES = {
+    *(errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EIO),
+    *(errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.ENAMETOOLONG),
+}
+"""Errors of a path that the user named, or of the disk."""
+
 _NARROWEST, _WIDEST = 50, 100  # columns of help texts
 
 
@@ -109,7 +115,7 @@ class _Commands(click.Group):
         return super().make_context(*arguments, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
-        from mlecore.errors import MlecoreError
+        from mlecore.errors import MlecoreError, UsageError
         from mlecore.printable import printable
         from mlecore.redaction import redacted
 
@@ -122,6 +128,11 @@ class _Commands(click.Group):
         except KeyboardInterrupt:
             click.echo("Interrupted.", err=True)
             ctx.exit(130)
+        except OSError as error:
+            if error.filename is None or error.errno not in _NOT_MLECORES:
+                raise
+            click.echo(printable(f"Error: {error.filename}: {error.strerror}"), err=True)
+            ctx.exit(UsageError.exit_code)
         except click.ClickException as error:
             error.message = redacted(error.message)  # type: ignore[misc]
             raise

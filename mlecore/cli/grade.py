@@ -19,7 +19,7 @@ from mlecore.cli._shared import (
     runs_option,
     synthetic_option,
 )
-from mlecore.errors import GradingError, MlecoreError, UsageError
+from mlecore.errors import MlecoreError, UsageError
 from mlecore.units import counted
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ def _write(path: Path | None, value: object) -> None:
         return
     import json
 
-    try:
-        path.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise GradingError(f"the report could not be written to {path}: {error}") from None
+    from mlecore.files import output
+
+    with output(path) as new:
+        new.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8", newline="\n")

@@ -14,6 +14,7 @@ from string import Template
 
 from attrs import frozen
 
+from mlecore import files
 from mlecore.errors import UsageError
 from mlecore.registry.discovery import PREFIXES
 
@@ -84,14 +85,15 @@ def write(package: Names, into: Path) -> Path:
     if folder.exists() or folder.is_symlink():
         raise UsageError(f"{folder} already exists; nothing was written", fix="Remove it, or name another --into.")
     values, renamed = _values(package), {"module": package.module, "gitignore.tmpl": ".gitignore.tmpl"}
-    for source in ("common", package.kind, f"{package.kind}-{package.example}"):
-        templates = Path(__file__).parent / source
-        for template in sorted(templates.rglob(f"*{_SUFFIX}")):
-            parts = [renamed.get(part, part) for part in template.relative_to(templates).parts]
-            target = folder.joinpath(*parts).with_suffix("")
-            target.parent.mkdir(parents=True, exist_ok=True)
-            text = Template(template.read_text(encoding="utf-8")).substitute(values)
-            target.write_text(text, encoding="utf-8", newline="\n")
+    with files.output(folder) as new:
+        for source in ("common", package.kind, f"{package.kind}-{package.example}"):
+            templates = Path(__file__).parent / source
+            for template in sorted(templates.rglob(f"*{_SUFFIX}")):
+                parts = [renamed.get(part, part) for part in template.relative_to(templates).parts]
+                target = new.joinpath(*parts).with_suffix("")
+                target.parent.mkdir(parents=True, exist_ok=True)
+                text = Template(template.read_text(encoding="utf-8")).substitute(values)
+                target.write_text(text, encoding="utf-8", newline="\n")
     return folder
 
 

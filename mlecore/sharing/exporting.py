@@ -10,8 +10,8 @@ import hashlib
 import json
 import os
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import IO, Any
@@ -31,7 +31,7 @@ from mlecore.runs.plan import Plan
 from mlecore.runs.record import RunRecord
 from mlecore.runs.secrets import Fingerprint, Search, fingerprint, search
 from mlecore.runs.snapshots import HISTORY
-from mlecore.runs.store import load_group, open_group
+from mlecore.runs.store import Group, load_group, open_group
 from mlecore.runs.verifying import is_own_plan, not_started
 from mlecore.schema import LIMIT, SchemaError, parse_json
 from mlecore.sharing.bundle import FILES, FORMAT, HEAD, Bundle, Entry
@@ -60,11 +60,15 @@ def export_group(
         raise DataError(
             f"a run cannot be exported: {damaged[0]}", fix=f"To see what is damaged: mlecore runs verify {folder}"
         )
-    keys = _keys(os.environ)
-    look = Search(keys)
-    partial = to.with_name(f".{to.name}.partial")
-    with ExitStack() as stack:
-        sink = stack.enter_context(_sink(partial, to.suffix == ".zip"))
+    with files.output(to) as partial:
+        bundle = _write(group, records, partial, to.suffix == ".zip", logs)
+        sign(partial)
+    return bundle
+
+
+def _write(group: Group, records: Sequence[RunRecord], to: Path, zipped: bool, logs: bool) -> Bundle:
+    look = Search(keys := _keys(os.environ))
+    with _sink(to, zipped) as sink:
         entries = []
 
         def add(path: str, chunks: Iterable[bytes]) -> None:
@@ -103,12 +107,6 @@ def export_group(
         values |= {"runs": bundle.runs, "files": len(entries), "files_sha256": hashlib.sha256(listed).hexdigest()}
         values["not_started"] = None if bundle.not_started is None else sorted(bundle.not_started)
         sink.add(HEAD, [_json(values)])
-    try:
-        sign(partial)
-        files.rename(partial, to)
-    except BaseException:
-        files.remove(partial)
-        raise
     return bundle
 
 
@@ -236,17 +234,11 @@ class _Sink:
 
 
 @contextmanager
-def _sink(partial: Path, zipped: bool) -> Iterator[_Sink]:
-    """Removes an unfinished bundle."""
-    files.remove(partial)
-    partial.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        if zipped:
-            with zipfile.ZipFile(partial, "w") as archive:
-                yield _Sink(None, archive)
-        else:
-            partial.mkdir()
-            yield _Sink(partial, None)
-    except BaseException:
-        files.remove(partial)
-        raise
+def _sink(to: Path, zipped: bool) -> Iterator[_Sink]:
+    to.parent.mkdir(parents=True, exist_ok=True)
+    if zipped:
+        with zipfile.ZipFile(to, "w") as archive:
+            yield _Sink(None, archive)
+    else:
+        to.mkdir()
+        yield _Sink(to, None)

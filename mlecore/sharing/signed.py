@@ -80,12 +80,11 @@ def add_signature(
         for name, text in pair.items():
             files.replace(path / name, text)
         return statement
-    partial = files.partial(path)
-    shutil.copyfile(path, partial)
-    with zipfile.ZipFile(partial, "a", zipfile.ZIP_DEFLATED) as archive:
-        for name, text in pair.items():
-            archive.writestr(zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0)), text)
-    partial.replace(path)
+    with files.output(path) as new:
+        shutil.copyfile(path, new)
+        with zipfile.ZipFile(new, "a", zipfile.ZIP_DEFLATED) as archive:
+            for name, text in pair.items():
+                archive.writestr(zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0)), text)
     return statement
 
 

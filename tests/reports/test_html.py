@@ -17,7 +17,6 @@ from mle_lib_pages.report import page, write_page
 from PIL import Image
 
 from mlecore.cli import main
-from mlecore.errors import MlecoreError
 from mlecore.reports.graded import ReportedFinding
 from mlecore.reports.sources import read_sources
 from mlecore.reports.summary import summarise
@@ -183,11 +182,6 @@ def test_many_failures_of_one_cause_are_one_row(graded, report) -> None:
     bad = report(status="invalid", valid_submission=False, reason="3 rows are missing")
     text = page(summarise([graded(f"c{n}", model=f"m{n % 20}", made=bad) for n in range(60)]))
     assert text.count("<td>N rows are missing</td>") == 1 and "A 3, B 3" in text
-
-
-def test_a_file_that_cannot_be_written(document, tmp_path: Path) -> None:
-    with pytest.raises(MlecoreError, match="could not be written to"):
-        write_page(document, tmp_path / "nowhere" / "report.html")
 
 
 def brightness(png: bytes) -> float:

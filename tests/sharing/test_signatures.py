@@ -8,8 +8,10 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import zipfile
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -60,9 +62,13 @@ print(signer_of(b"x", sign(b"x", key), None))
 
 
 @pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="needs root, to become another user")
-def test_a_user_without_a_name_can_sign_and_verify_or_is_told_why_not(keys: dict[str, Path], tmp_path: Path) -> None:
+def test_a_user_without_a_name_can_sign_and_verify_or_is_told_why_not(
+    keys: dict[str, Path], tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     """As in containers. This one may pass closed folders, as Python may be in one."""
-    shutil.copy(keys["alice"], key := tmp_path / "key")
+    (folder := Path(tempfile.mkdtemp(dir="/tmp"))).chmod(0o755)  # tmp_path lies in a closed folder
+    request.addfinalizer(partial(shutil.rmtree, folder))
+    shutil.copy(keys["alice"], key := folder / "key")
     os.chown(key, uid := 987_654, uid)
     command = ["setpriv", f"--reuid={uid}", "--clear-groups", "--inh-caps=+dac_override"]
     command += ["--ambient-caps=+dac_override", sys.executable, "-c", AS_NOBODY, str(key)]

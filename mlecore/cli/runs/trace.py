@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import click
 
+from mlecore import files
 from mlecore.cli._names import RUN
 from mlecore.cli._shared import echo, runs_option
 from mlecore.cli.runs._names import one_run
@@ -85,11 +86,5 @@ def _write(pieces: Iterable[bytes], out: Path | None) -> None:
             sys.stdout.buffer.write(piece)
         sys.stdout.buffer.flush()
         return
-    part = out.with_name(f".{out.name}.part")
-    try:
-        with part.open("wb") as file:
-            file.writelines(pieces)
-        part.replace(out)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        raise UsageError(f"the trace cannot be written to {out}: {error}", fix="Name another --out.") from None
+    with files.output(out) as new, new.open("wb") as file:
+        file.writelines(pieces)

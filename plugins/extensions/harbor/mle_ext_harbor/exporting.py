@@ -56,11 +56,9 @@ def export(ids: Sequence[str], out: Path, settings: Settings) -> None:
         raise UsageError(f"{out} already exists", fix="Name a new folder: --out DIR")
     plan = Plan(data=PlannedData(edition=settings.edition, synthetic=settings.synthetic))
     found = [read_inputs(id, plan, settings.data, lambda text: None) for id in ids]
-    partial = files.partial(out)
-    files.remove(partial)
-    for inputs in found:
-        _write_task(partial / inputs.facts.id, inputs, settings)
-    files.rename(partial, out)
+    with files.output(out) as new:
+        for inputs in found:
+            _write_task(new / inputs.facts.id, inputs, settings)
 
 
 def _write_task(folder: Path, inputs: Inputs, settings: Settings) -> None:

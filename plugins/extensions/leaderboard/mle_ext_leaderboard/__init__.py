@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from mlecore import files
 from mlecore.cli._shared import data_option, echo, table_lines
 
 
@@ -140,7 +141,8 @@ def check(
         if rows := list(proofs(done)):
             echo("\n".join(f"  {line}" for line in table_lines([word.upper() for word in HEADER], rows)))
     if comment:
-        comment.write_text(markdown(checks, remarks), encoding="utf-8")
+        with files.output(comment) as new:
+            new.write_text(markdown(checks, remarks), encoding="utf-8")
     codes = {done.exit_code for done in checks} | {1 for remark in remarks if remark.level == "error"}
     raise click.exceptions.Exit(1 if 1 in codes else 3 if 3 in codes else 0)
 

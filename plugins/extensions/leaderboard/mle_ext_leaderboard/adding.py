@@ -59,17 +59,18 @@ def add_result(
     with open_bundle(export, sha256) as opened:
         results = results_of(opened.group, sha256)
     signed = sign(board, key, name, corrects=corrects, reason=reason, export=sha256) if key else {}
-    folder.mkdir(parents=True, exist_ok=True)
-    if address:
-        _copy_signatures(export, folder / SIGNED)
-    place = {"address": address} if address else {"file": _copy(export, folder)}
-    about = {"corrects": corrects, "reason": reason} if corrects else {}
-    text = "".join(_entry(results, about, {**place, "sha256": sha256}))
-    for file, content in signed.items():
-        (folder / file).write_bytes(content)
-    (folder / results_file.FILE).write_bytes(results.dumps())
-    (folder / FILE).write_text(text, encoding="utf-8")
-    assert read_results(folder) == results
+    with files.output(folder) as new:
+        new.mkdir(parents=True)
+        if address:
+            _copy_signatures(export, new / SIGNED)
+        place = {"address": address} if address else {"file": _copy(export, new)}
+        about = {"corrects": corrects, "reason": reason} if corrects else {}
+        text = "".join(_entry(results, about, {**place, "sha256": sha256}))
+        for file, content in signed.items():
+            (new / file).write_bytes(content)
+        (new / results_file.FILE).write_bytes(results.dumps())
+        (new / FILE).write_text(text, encoding="utf-8")
+        assert read_results(new) == results
     return folder
 
 
@@ -81,10 +82,11 @@ def add_retraction(board: Board, name: str, retracts: str, reason: str, key: Pat
         raise UsageError(f"the entry {name} already exists", fix="Use another name.")
     signed = sign(board, key, name, retracts=retracts, reason=reason)
     values = {"authors": list(old.authors), "date": _today(), "retracts": retracts, "reason": reason}
-    folder.mkdir(parents=True)
-    (folder / FILE).write_text(tomli_w.dumps(values), encoding="utf-8")
-    for file, content in signed.items():
-        (folder / file).write_bytes(content)
+    with files.output(folder) as new:
+        new.mkdir(parents=True)
+        (new / FILE).write_text(tomli_w.dumps(values), encoding="utf-8")
+        for file, content in signed.items():
+            (new / file).write_bytes(content)
     return folder
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
+from mlecore import files
 from mlecore.errors import UsageError
 from mlecore.runs.record import RunRecord
 
@@ -26,12 +27,13 @@ def write_site(runs: Path, folder: Path) -> int:
         raise UsageError(f"{folder} already exists", fix="Name a new folder: --static DIR")
     site = Site(runs, static=True)
     count = 0
-    for path, make in _pages(site):
-        text, _ = site.or_missing(path.count("/"), make)
-        target = folder / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8", errors="backslashreplace")
-        count += 1
+    with files.output(folder) as new:
+        for path, make in _pages(site):
+            text, _ = site.or_missing(path.count("/"), make)
+            target = new / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, encoding="utf-8", errors="backslashreplace")
+            count += 1
     return count
 
 

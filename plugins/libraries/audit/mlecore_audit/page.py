@@ -9,8 +9,8 @@ from pathlib import Path
 import jinja2
 from attrs import frozen
 
+from mlecore import files
 from mlecore.data.prepared import DataKind
-from mlecore.errors import MlecoreError
 from mlecore.facts import Facts
 from mlecore_audit.finding import LEVELS, UNEXAMINED, Finding, effect
 
@@ -38,12 +38,10 @@ class Audited:
 
 
 def write_page(audited: Sequence[Audited], path: Path) -> None:
-    """Raises MlecoreError if the file cannot be written."""
+    """Raises UsageError if the file cannot be written."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
     text = environment.get_template("page.html").render(audited=audited, levels=LEVELS)
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise MlecoreError(f"the page could not be written to {path}: {error.strerror}") from None
+    with files.output(path) as new:
+        new.write_text(text, encoding="utf-8")

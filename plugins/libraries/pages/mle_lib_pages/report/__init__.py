@@ -12,7 +12,7 @@ from mle_lib_pages.report import figures
 from mle_lib_pages.report.matrix import matrix
 from mle_lib_pages.report.pairs import triangle
 from mle_lib_pages.report.setups import setup_table
-from mlecore.errors import MlecoreError
+from mlecore import files
 from mlecore.reports import headline
 from mlecore.reports.cells import NONE, one_line
 from mlecore.reports.document import Document
@@ -26,12 +26,10 @@ _NUMBER = re.compile(r"[-+<]? ?[\d,.]+(e[-+]\d+)?( (±|of|to) -?[\d,.]+)?|(\d+[d
 
 
 def write_page(document: Document, path: Path) -> None:
-    """Raises MlecoreError if the file cannot be written."""
+    """Raises UsageError if the file cannot be written."""
     text = page(document)
-    try:
-        path.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise MlecoreError(f"the page could not be written to {path}: {error.strerror}") from None
+    with files.output(path) as new:
+        new.write_text(text, encoding="utf-8", newline="\n")
 
 
 def page(document: Document) -> str:
