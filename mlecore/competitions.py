@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from mlecore import validation
 from mlecore.errors import DataError, UsageError
@@ -128,6 +130,15 @@ def competition(id: str, edition: str = "v1") -> Competition:
     return found
 
 
+def id_of(text: str) -> str:
+    """A competition's id, from itself or from the address of its page on Kaggle, or of one of the page's tabs."""
+    if "://" not in text:
+        return text
+    parts = [part for part in urlsplit(text).path.split("/") if part]
+    named = [part for before, part in pairwise(parts) if before in ("c", "competitions")]
+    return (named or parts[-1:] or [text])[0]
+
+
 def installed() -> list[Competition]:
     """Every competition that works, by id; imports none of them."""
     return [Competition(plugin) for plugin in working()]
@@ -136,15 +147,25 @@ def installed() -> list[Competition]:
 SPLITS = ("low", "medium", "high", "dev")
 
 
+EXTRAS = {"low": "lite", "lite": "lite", "medium": "medium", "high": "high", "dev": "all", "all": "all"}
+"""The extra of the distribution mlecore that installs a split."""
+
+
+def parts_of(split: str) -> tuple[str, ...]:
+    """A split, as MLE-bench names them: "lite" is low, "all" are low, medium and high. Raises UsageError."""
+    parts = {"lite": ("low",), "all": ("low", "medium", "high")}.get(split, (split,))
+    if parts[0] not in SPLITS:
+        raise UsageError(f"unknown split {split!r}; available: lite, {', '.join(SPLITS)}, all")
+    return parts
+
+
 def of_split(split: str) -> list[Competition]:
-    """The installed competitions of a split; "lite" is another name for "low"."""
+    """The installed competitions of a split; see ``parts_of``."""
     return [Competition(plugin) for plugin in working(split)]
 
 
 def working(split: str | None = None) -> list[Plugin]:
     """The plugins of all competitions that work, or of those of a split, with a summary of their facts; by id."""
-    split = "low" if split == "lite" else split
-    if split not in (None, *SPLITS):
-        raise UsageError(f"unknown split {split!r}; available: lite, {', '.join(SPLITS)}")
+    parts = None if split is None else parts_of(split)
     found = [plugin for plugin in plugins("competition") if plugin.state == "ok"]
-    return [plugin for plugin in found if split is None or (plugin.competition and plugin.competition.split == split)]
+    return [plugin for plugin in found if parts is None or (plugin.competition and plugin.competition.split in parts)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -27,13 +27,13 @@ class _Name(click.ParamType[str]):
         return [CompletionItem(name) for name in sorted(self._known(ctx, incomplete)) if name.startswith(incomplete)]
 
 
-def _plugin(kind: str) -> _Name:
+def _plugin(kind: str) -> Callable[[click.Context, str], Iterable[str]]:
     def known(_: click.Context, __: str) -> Iterable[str]:
         from mlecore.registry.discovery import names
 
         return names(kind)
 
-    return _Name(known)
+    return known
 
 
 def _folders(folder: Path) -> list[str]:
@@ -84,10 +84,27 @@ def _option_of(kind: str, default: str | None = None) -> _Name:
     return _Name(known)
 
 
+class _Competition(_Name):
+    """A competition's id, or the address of its page on Kaggle."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        from mlecore.competitions import id_of
+
+        return id_of(value)
+
+
+class _Split(_Name):
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        from mlecore.competitions import parts_of
+
+        parts_of(value)  # raises
+        return value
+
+
 def _splits(_: click.Context, __: str) -> Iterable[str]:
     from mlecore.competitions import SPLITS
 
-    return ("lite", *SPLITS, "dev")
+    return ("lite", *SPLITS, "all")
 
 
 def _states(_: click.Context, __: str) -> Iterable[str]:
@@ -96,7 +113,8 @@ def _states(_: click.Context, __: str) -> Iterable[str]:
     return STATES
 
 
-COMPETITION, AGENT, BACKEND, DETECTOR = map(_plugin, ("competition", "agent", "backend", "detector"))
+COMPETITION = _Competition(_plugin("competition"))
+AGENT, BACKEND, DETECTOR = (_Name(_plugin(kind)) for kind in ("agent", "backend", "detector"))
 AGENT_OPTION, BACKEND_OPTION = _option_of("agent"), _option_of("backend", "vm")
-SPLIT, STATE = _Name(_splits), _Name(_states)
+SPLIT, STATE = _Split(_splits), _Name(_states)
 GROUP, RUN = _Name(_groups), _Name(_groups_and_runs)

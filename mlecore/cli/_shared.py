@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from mlecore.cli._names import SPLIT
+from mlecore.cli._names import COMPETITION, SPLIT
 from mlecore.errors import UsageError
 from mlecore.printable import printable
 
@@ -39,9 +39,59 @@ def edition_option(function: F) -> F:
     return click.option("--edition", default="v1", show_default=True, help="Edition of the competition.")(function)
 
 
+def competitions_named(*names: str, required: bool = False, help: str | None = None) -> Callable[[F], F]:
+    """What names competitions, as an argument or an option: ids, several with commas between them, and those of
+    --competitions FILE. The command receives all of them, none twice."""
+
+    def together(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> tuple[str, ...]:
+        words = [*values, *ctx.meta.get(_LISTED, ())]
+        found = tuple(dict.fromkeys(id.strip() for word in words for id in word.split(",") if id.strip()))
+        if required and not found:
+            raise UsageError("no competition is named", fix="Name some, or give --competitions FILE.")
+        return found
+
+    def decorated(function: F) -> F:
+        function = click.option(
+            "--competitions",
+            "listed",
+            type=click.Path(path_type=Path, dir_okay=False, exists=True),
+            metavar="FILE",
+            help="File with ids of competitions, one a line; # starts a comment.",
+            is_eager=True,
+            expose_value=False,
+            callback=_read_ids,
+        )(function)
+        if help is None:
+            return click.argument(*names, type=COMPETITION, nargs=-1, callback=together, metavar="[ID]...")(function)
+        words = f"{help}; several: repeat it, or put commas between them."
+        return click.option(*names, type=COMPETITION, multiple=True, callback=together, metavar="ID", help=words)(
+            function
+        )
+
+    return decorated
+
+
+_LISTED = "mlecore.cli.listed"
+_LONGEST_LIST = 2**20  # bytes
+
+
+def _read_ids(ctx: click.Context, _: click.Parameter, path: Path | None) -> None:
+    if path is None:
+        return
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            lines = file.read(_LONGEST_LIST).splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}") from None
+    ids = [line.partition("#")[0].strip() for line in lines]
+    ctx.meta[_LISTED] = list(filter(None, ids))
+    if not ctx.meta[_LISTED]:
+        raise UsageError(f"{path} names no competition", fix="Write one id a line, such as spaceship-titanic.")
+
+
 def split_option(function: F) -> F:
     """--split, repeatable."""
-    words = "All installed competitions of a split (lite, low, medium, high, dev); repeatable."
+    words = "All competitions of a split (lite, low, medium, high, dev, all); repeatable."
     return click.option("--split", type=SPLIT, multiple=True, help=words)(function)
 
 

@@ -28,7 +28,7 @@ def command(ctx: click.Context) -> None:
 
 
 @command.command("list")
-@click.option("--split", type=SPLIT, help="lite, low, medium, high or dev.")
+@click.option("--split", type=SPLIT, help="lite, low, medium, high, dev or all.")
 @data_option
 @json_option
 def list_competitions(split: str | None = None, data: tuple[Path, ...] = (), as_json: bool = False) -> None:

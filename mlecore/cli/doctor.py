@@ -6,13 +6,15 @@ from pathlib import Path
 
 import click
 
-from mlecore.cli._names import BACKEND, COMPETITION, SPLIT
+from mlecore.cli._names import BACKEND
 from mlecore.cli._shared import (
     backend_config_option,
     backend_options_of,
+    competitions_named,
     data_option,
     json_option,
     print_json,
+    split_option,
 )
 from mlecore.errors import UsageError
 
@@ -20,8 +22,8 @@ _COLOURS = {"ok": "green", "not set up": "blue", "warning": "yellow", "problem":
 
 
 @click.command("doctor")
-@click.argument("ids", type=COMPETITION, nargs=-1, metavar="[ID]...")
-@click.option("--split", type=SPLIT, help="Check what this split needs: lite, low, medium, high or dev.")
+@competitions_named("ids")
+@split_option
 @click.option("--clean", is_flag=True, help="Remove leftovers of killed commands, and unused obfuscated data.")
 @click.option("--backend", type=BACKEND, help="Check only this backend, in detail, with the options given by -B.")
 @click.option("-B", "backend_options", multiple=True, metavar="NAME=VALUE", help="Option for the backend.")
@@ -30,7 +32,7 @@ _COLOURS = {"ok": "green", "not set up": "blue", "warning": "yellow", "problem":
 @json_option
 def command(
     ids: tuple[str, ...],
-    split: str | None,
+    split: tuple[str, ...],
     clean: bool,
     backend: str | None,
     backend_options: tuple[str, ...],
@@ -56,7 +58,7 @@ def command(
     elif backend_options or backend_config:
         raise UsageError("-B and --backend-config are options of a backend: name it with --backend")
     else:
-        wanted = [competition(name) for name in ids] + (of_split(split) if split else [])
+        wanted = [competition(name) for name in ids] + [found for each in split for found in of_split(each)]
         found = examine(wanted, DataDirs.of(data), clean)
     findings = []
     for finding in found:

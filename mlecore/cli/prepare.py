@@ -10,8 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mlecore.cli._names import COMPETITION
-from mlecore.cli._shared import data_option, edition_option, json_option, print_json, print_table, split_option
+from mlecore.cli._shared import (
+    competitions_named,
+    data_option,
+    edition_option,
+    json_option,
+    print_json,
+    print_table,
+    split_option,
+)
 from mlecore.errors import MlecoreError
 
 if TYPE_CHECKING:
@@ -22,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @click.command("prepare")
-@click.argument("ids", type=COMPETITION, nargs=-1, metavar="[ID]...")
+@competitions_named("ids")
 @split_option
 @click.option("--all", "everything", is_flag=True, help="All installed competitions.")
 @click.option(

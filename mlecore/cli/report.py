@@ -7,8 +7,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlecore.cli._names import COMPETITION, GROUP
-from mlecore.cli._shared import echo, json_option, print_json, print_table, runs_option
+from mlecore.cli._names import GROUP
+from mlecore.cli._shared import (
+    competitions_named,
+    echo,
+    json_option,
+    print_json,
+    print_table,
+    runs_option,
+    split_option,
+)
 from mlecore.errors import UsageError
 from mlecore.printable import printable
 
@@ -27,10 +35,8 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
     multiple=True,
     help="Grading report in MLE-bench's published format, one per seed; repeatable.",
 )
-@click.option("--split", help="Only the competitions of this split: lite (low), medium, high or all.")
-@click.option(
-    "--competition", "competitions", type=COMPETITION, multiple=True, help="Only this competition; repeatable."
-)
+@split_option
+@competitions_named("--competition", "competitions", help="Only this competition")
 @click.option("--pad-missing", is_flag=True, help="Count planned runs that are missing as failures.")
 @click.option("--mix", is_flag=True, help="Average and compare runs even if they ran under different conditions.")
 @click.option("--against", type=click.Choice(["published"]), help="Compare with the published leaderboard.")
@@ -42,7 +48,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 def command(
     groups: tuple[str, ...],
     files: tuple[Path, ...],
-    split: str | None,
+    split: tuple[str, ...],
     competitions: tuple[str, ...],
     pad_missing: bool,
     mix: bool,
@@ -64,12 +70,13 @@ def command(
     from attrs import evolve
 
     from mlecore.reports.appendix import read_appendices
+    from mlecore.reports.benchmark import split_ids
     from mlecore.reports.sources import read_sources
     from mlecore.reports.summary import summarise
 
     document = summarise(
         read_sources(groups, files, runs),
-        competitions=_chosen(split, competitions),
+        competitions=tuple(dict.fromkeys((*(id for each in split for id in split_ids(each)), *competitions))),
         pad_missing=pad_missing,
         mix=mix,
         against_published=against == "published",
@@ -87,17 +94,6 @@ def command(
     _print(document, "json" if as_json else form)
     if document.refused:
         raise click.exceptions.Exit(2)
-
-
-def _chosen(split: str | None, competitions: tuple[str, ...]) -> tuple[str, ...]:
-    from mlecore.reports.benchmark import SPLITS, split_ids
-
-    if split is None:
-        return competitions
-    split = "low" if split == "lite" else split
-    if split not in (*SPLITS, "all"):
-        raise UsageError(f"unknown split {split!r}; available: lite, {', '.join(SPLITS)}, all")
-    return tuple(dict.fromkeys((*split_ids(split), *competitions)))
 
 
 def _print(document: Document, form: str | None) -> None:

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mlecore.cli._agents import FLAGS, OrderedCommand, agents_given
-from mlecore.cli._names import AGENT, AGENT_OPTION, BACKEND, BACKEND_OPTION, COMPETITION, GROUP
+from mlecore.cli._names import AGENT, AGENT_OPTION, BACKEND, BACKEND_OPTION, GROUP
 from mlecore.cli._shared import (
     backend_config_option,
     backend_options_of,
+    competitions_named,
     data_option,
     echo,
     edition_option,
@@ -60,9 +61,8 @@ SECTIONS = {  # of the help: title -> its first option
 )
 @click.option("--model", multiple=True, help="Model for all agents that use one; several: each for the --agent before.")
 @click.option("--label", multiple=True, help="Name of the preceding --agent in runs and reports.")
-@click.option("--competition", type=COMPETITION, multiple=True, metavar="ID", help="Competition to run; repeatable.")
+@competitions_named("--competition", help="Competition to run")
 @split_option
-@click.option("--all", is_flag=True, default=None, help="All installed competitions of the benchmark.")
 @click.option("--seeds", type=int, show_default="1", help="Number of seeds per agent and competition: 0, 1, ...")
 @click.option("--seed", type=int, multiple=True, help="Seed to use; repeatable.")
 @synthetic_option
@@ -187,7 +187,9 @@ def command(
 
     agents = {name: flags.pop(name) for name in FLAGS}
     given = agents_given(context, agents)
-    given |= {name: value for name, value in flags.items() if _is_given(context, name)}
+    given |= {
+        name: value for name, value in flags.items() if _is_given(context, name) or (name == "competition" and value)
+    }
     if "backend_options" in given or backend_config is not None:
         given["backend_options"] = backend_options_of(given.get("backend_options", ()), backend_config)
     if "detectors" in given:

@@ -6,15 +6,14 @@ import json
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import pairwise
 from json import JSONDecodeError
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from attrs import frozen
 
 from mlecore import validation
+from mlecore.competitions import id_of
 from mlecore.errors import UsageError
 from mlecore.grading.report import Report
 from mlecore.schema import brief
@@ -86,11 +85,7 @@ def _line(values: Any, beside: Path) -> Line:
     paths = [values.get(f"{name}_path") for name in ("submission", "logs", "code")]
     if not isinstance(id, str) or not all(isinstance(path, str | None) for path in paths):
         raise TypeError("competition_id must be text; submission_path text or null, as logs_path and code_path")
-    if "://" in id:  # the page of a competition, or one of its tabs
-        parts = [part for part in urlsplit(id).path.split("/") if part]
-        named = [part for before, part in pairwise(parts) if before in ("c", "competitions")]
-        id = (named or parts[-1:] or [id])[0]
-    return Line(id, *(_place(path, beside) for path in paths))
+    return Line(id_of(id), *(_place(path, beside) for path in paths))
 
 
 def _place(path: str | None, beside: Path) -> Path | None:

@@ -1,4 +1,4 @@
-"""The 75 competitions of MLE-bench and what reports sort them by, known without their plugins.
+"""The 82 competitions of MLE-bench (75, and its split dev) and what reports sort them by, without their plugins.
 
 Reports are read on machines where no competition is installed; a rate over a split still needs to know all of it.
 benchmark.csv repeats facts of each competition.
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mlecore.facts import Facts
 
 SPLITS = ("low", "medium", "high")
+_NAMES = {"low": ("low", "lite", "all"), "medium": ("medium", "all"), "high": ("high", "all"), "dev": ("dev",)}
 
 
 @frozen(kw_only=True)
@@ -39,8 +40,8 @@ def _benchmark() -> dict[str, Listed]:
 
 
 def split_ids(split: str) -> tuple[str, ...]:
-    """Ids of "low", "medium", "high" or "all": 22, 38, 15 and 75."""
-    return tuple(listed.id for listed in _benchmark().values() if split in ("all", listed.split))
+    """Ids of "low" (or "lite"), "medium", "high", "all" or "dev": 22, 38, 15, 75 and 7. None of another word."""
+    return tuple(listed.id for listed in _benchmark().values() if split in _NAMES[listed.split or ""])
 
 
 @cache

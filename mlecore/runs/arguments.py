@@ -32,7 +32,6 @@ class Arguments(TypedDict, total=False):
     options: Annotated[Mapping[str, str] | None, "agents.options"]
     competition: Annotated[str | Sequence[str] | None, "competitions"]
     split: Annotated[str | Sequence[str] | None, "split"]
-    all: Annotated[bool | None, "split"]  # of them
     seeds: Annotated[int | Sequence[int] | None, "seeds"]
     seed: Annotated[int | Sequence[int] | None, "seeds"]  # by its number
     backend: Annotated[str | None, "backend.name"]
@@ -113,17 +112,13 @@ _LISTS = ("competition", "allow", "secret", "budget", "gateway_allow")
 
 
 def _one_of_each(arguments: Mapping[str, object]) -> dict[str, object]:
-    """Without those that say in another way what one of the others says: ``seed`` and ``all``."""
-    from mlecore.competitions import SPLITS
-
+    """Without ``seed``, which says in another way what ``seeds`` says."""
     given = dict(arguments)
     if "seed" in given:
         if "seeds" in given:
             raise UsageError("give either seeds (how many) or seed (which)")
         seed = given.pop("seed")
         given["seeds"] = [seed] if isinstance(seed, int) else seed
-    if given.pop("all", None):
-        given["split"] = SPLITS
     return given
 
 

@@ -171,11 +171,13 @@ _LABEL = re.compile(r"(?!.*--)[A-Za-z0-9][A-Za-z0-9._-]{0,99}")  # a run's folde
 
 
 def _split_competitions(split: str) -> list[str]:
-    from mlecore.competitions import of_split
+    from mlecore.competitions import EXTRAS, of_split
 
     found = [competition.id for competition in of_split(split)]
     if not found:
-        raise UsageError(f"no competition of the split {split} is installed", fix=f"pip install 'mlecore[{split}]'")
+        raise UsageError(
+            f"no competition of the split {split} is installed", fix=f"pip install 'mlecore[{EXTRAS[split]}]'"
+        )
     return found
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import re
+import json
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
 from mlecore.cli import main
-from mlecore.registry import discovery
+from mlecore.cli._shared import competitions_named
+from mlecore.reports.benchmark import split_ids
+from mlecore.runs.planning import make_plan
 
 RUN = "run --agent dummy --competition optical-digits --dry-run"
 
@@ -29,6 +32,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     [
         (f"{RUN} --time-limit 24", "24h, 24m or 24s"),
         (f"{RUN} --seed -1", "from 0 to"),
+        (f"{RUN} --competition spaceshiptitanic,a", "Did you mean spaceship-titanic?"),
+        (f"{RUN} --competitions empty", "one id a line"),
+        (f"{RUN} --split huge", "available: lite, low"),
+        ("report g --split huge", "available: lite, low"),
         ("prepare spaceship-titanic --synthetic --seed -1", "from 0 to"),
         ("prepare spaceship-titanic --synthetic --size nan", "above 0"),
         ("grade optical-digits s.csv", "mlecore grade s.csv optical-digits"),
@@ -41,10 +48,40 @@ def test_wrong_usage(words: str, told: str) -> None:
     assert isinstance(done.exception, SystemExit) and told in done.output
 
 
+def test_competitions_from_a_file_and_a_list(folder: Path) -> None:
+    (folder / "ids.txt").write_text("\ufeffa  # dev\n\n# no more\r\nb,d\n", encoding="utf-8")
+
+    @click.command()
+    @competitions_named("--competition", help="It")
+    def option(competition: tuple[str, ...]) -> None:
+        click.echo(competition)
+
+    @click.command()
+    @competitions_named("ids")
+    def argument(ids: tuple[str, ...]) -> None:
+        click.echo(ids)
+
+    address = "https://www.kaggle.com/c/e/data"
+    for command, words in ((option, ["--competition", "c, a", "--competition", address]), (argument, ["c,a", address])):
+        assert CliRunner().invoke(command, words).output == "('c', 'a', 'e')\n"
+        assert (
+            CliRunner().invoke(command, [*words, "--competitions", "ids.txt"]).output == "('c', 'a', 'e', 'b', 'd')\n"
+        )
+
+
+def test_splits_mean_the_same_everywhere() -> None:
+    listed = CliRunner().invoke(main, ["competitions", "list", "--split", "all", "--json"])
+    ids = [row["id"] for row in json.loads(listed.output)]
+    assert sorted(ids) == sorted(split_ids("all"))
+    plan = make_plan({"agents": [{"name": "dummy"}], "split": ["all", "lite"]})
+    assert sorted(plan.competitions) == sorted(ids)
+
+
 def test_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*_: object) -> None:
+    @click.command()
+    def works() -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(discovery, "plugins", interrupted)
-    done = CliRunner().invoke(main, ["plugins", "list"])
-    assert done.exit_code == 130 and re.fullmatch(r"Interrupted\.\n", done.output)
+    monkeypatch.setattr(main, "get_command", lambda *_: works)
+    done = CliRunner().invoke(main, ["works"])
+    assert (done.exit_code, done.output) == (130, "Interrupted.\n")

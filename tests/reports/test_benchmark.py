@@ -18,7 +18,7 @@ def facts(id: str) -> dict[str, Any]:
     return tomllib.loads(path.read_text())
 
 
-@pytest.mark.parametrize("id", split_ids("all"))
+@pytest.mark.parametrize("id", (*split_ids("all"), *split_ids("dev")))
 def test_it_says_what_the_package_says(id: str) -> None:
     of_package = facts(id)
     for name in ("split", "modality", "task", "metric"):

@@ -23,7 +23,7 @@ def seed(ids: tuple[str, ...], medals: int) -> dict[str, Outcome]:
 
 def test_all_of_the_benchmark() -> None:
     ids = split_ids("all")
-    assert [len(split_ids(split)) for split in ("low", "medium", "high", "all")] == [22, 38, 15, 75]
+    assert [len(split_ids(split)) for split in ("lite", "medium", "high", "all", "dev")] == [22, 38, 15, 75, 7]
     rows = all_rates({str(n): seed(ids, medals) for n, medals in enumerate((30, 33, 36))})
     assert [row.split for row in rows] == ["Low", "Medium", "High", "All"]  # "these" would be All again
     everything = rows[-1].rates["any_medal"]

@@ -162,7 +162,7 @@ def test_flags_arguments_and_a_file_spell_the_same_plan(tmp_path):
         "detect": False,
         "detectors": {"d": {"o": "1"}},
     }
-    assert set(arguments) | {"split", "all", "seed"} == set(Arguments.__annotations__)
+    assert set(arguments) | {"split", "seed"} == set(Arguments.__annotations__)
     assert set(Arguments.__annotations__) <= set(signature(mlecore.run).parameters)
     flags = {flag.name for flag in command.params if flag.name}
     assert set(Arguments.__annotations__) <= flags
@@ -366,7 +366,6 @@ def test_one_text_is_a_list_of_one() -> None:
     assert plan_of(None, {"agent": "x", "competition": "a", "seed": [3, 1]}).seeds == (3, 1)
     with pytest.raises(UsageError, match="either seeds"):
         plan_of(None, {"agent": "x", "competition": "a", "seed": 1, "seeds": 2})
-    assert as_dictionary({"agent": "x", "all": True})["split"] == ("low", "medium", "high", "dev")
 
 
 def test_several_agents_as_an_argument() -> None:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mlecore.cli._names import AGENT, COMPETITION, GROUP, STATE
-from mlecore.cli._shared import echo, json_option, print_json, print_table, runs_option
+from mlecore.cli._names import AGENT, GROUP, STATE
+from mlecore.cli._shared import competitions_named, echo, json_option, print_json, print_table, runs_option
 from mlecore.cli.runs._names import group_folder
 from mlecore.errors import MlecoreError, UsageError
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.option("--state", type=STATE, multiple=True, help="Only runs in this state; repeatable.")
 @click.option("--ended", multiple=True, help="Only runs with this outcome: finished, timed_out, crashed, oom ...")
 @click.option("--agent", type=AGENT, multiple=True, help="Only runs of this agent (or label).")
-@click.option("--competition", type=COMPETITION, multiple=True, help="Only runs on this competition.")
+@competitions_named("--competition", help="Only runs on this competition")
 @runs_option
 @json_option
 def command(

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import click
 
-from mlecore.cli._names import COMPETITION
-from mlecore.cli._shared import data_option, edition_option
+from mlecore.cli._shared import competitions_named, data_option, edition_option
 
 
 @click.group("data")
@@ -25,7 +24,7 @@ _synthetic = click.option("--synthetic", is_flag=True, help="Use the synthetic d
 
 @command.command("push")
 @click.argument("url")
-@click.argument("ids", type=COMPETITION, nargs=-1, required=True, metavar="ID...")
+@competitions_named("ids", required=True)
 @_synthetic
 @data_option
 @edition_option
@@ -47,7 +46,7 @@ def push(url: str, ids: tuple[str, ...], synthetic: bool, data: tuple[Path, ...]
 
 @command.command("pull")
 @click.argument("url")
-@click.argument("ids", type=COMPETITION, nargs=-1, required=True, metavar="ID...")
+@competitions_named("ids", required=True)
 @_synthetic
 @data_option
 @edition_option
@@ -69,7 +68,7 @@ def pull(url: str, ids: tuple[str, ...], synthetic: bool, data: tuple[Path, ...]
 
 
 @command.command("leaderboard")
-@click.argument("ids", type=COMPETITION, nargs=-1, required=True, metavar="ID...")
+@competitions_named("ids", required=True)
 @click.option(
     "--from",
     "source",

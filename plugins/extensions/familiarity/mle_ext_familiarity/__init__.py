@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlecore.cli._names import COMPETITION
-from mlecore.cli._shared import data_option, echo, json_option, print_json, print_table, runs_option, split_option
+from mlecore.cli._shared import (
+    competitions_named,
+    data_option,
+    echo,
+    json_option,
+    print_json,
+    print_table,
+    runs_option,
+    split_option,
+)
 from mlecore.errors import UsageError
 
 if TYPE_CHECKING:
@@ -39,7 +47,7 @@ _DAY = click.DateTime(["%Y-%m-%d", "%Y-%m"])
 @click.option(
     "--kaggle", is_flag=True, help="Fetch pages, and the days on which competitions ended, from Kaggle with your login."
 )
-@click.option("--competition", type=COMPETITION, multiple=True, metavar="ID", help="Competition; repeatable.")
+@competitions_named("--competition", help="Competition")
 @split_option
 @click.option("--rows", type=click.IntRange(1), default=100, show_default=True, help="Rows to ask for (answers).")
 @click.option("--synthetic", is_flag=True, help="Ask about synthetic data: nobody can know their answers.")

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from mlecore.cli._names import COMPETITION
-from mlecore.cli._shared import data_option, edition_option, split_option, synthetic_option
+from mlecore.cli._shared import competitions_named, data_option, edition_option, split_option, synthetic_option
 from mlecore.units import counted, limit_seconds, size
 
 
@@ -17,7 +16,7 @@ def command() -> None:
 
 
 @command.command("harbor")
-@click.argument("ids", type=COMPETITION, nargs=-1, metavar="ID...")
+@competitions_named("ids")
 @split_option
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="New folder to write to.")
 @synthetic_option

@@ -19,7 +19,7 @@ from mle_ext_inspect.scoring import BENCHMARK, SCORE, grade
 from mle_ext_inspect.setting import Delivery, Setting
 from mle_ext_inspect.staging import TIME_LIMIT, instructions_for, stage
 from mlecore.agents import Network
-from mlecore.competitions import SPLITS, of_split
+from mlecore.competitions import EXTRAS, SPLITS, of_split
 from mlecore.errors import UsageError
 from mlecore.registry.discovery import plugins
 from mlecore.units import size
@@ -72,7 +72,7 @@ def _register(name: str, competitions: Callable[[], Sequence[str]]) -> None:
         )
         ids = competitions()
         if not ids:
-            raise UsageError(f"no competition of {name} is installed", fix=f"pip install 'mlecore[{name}]'")
+            raise UsageError(f"no competition of {name} is installed", fix=f"pip install 'mlecore[{EXTRAS[name]}]'")
         seeds = [seed] if isinstance(seed, int) else seed
         return Task(
             dataset=MemoryDataset([_sample(id, number, setting) for id in ids for number in seeds], name=name),

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlecore.cli._names import COMPETITION
-from mlecore.cli._shared import data_option, edition_option, json_option, synthetic_option
+from mlecore.cli._shared import competitions_named, data_option, edition_option, json_option, synthetic_option
 
 if TYPE_CHECKING:
     from mlecore_audit.page import Audited
 
 
 @click.command("audit")
-@click.argument("ids", type=COMPETITION, nargs=-1, required=True, metavar="ID...")
+@competitions_named("ids", required=True)
 @edition_option
 @synthetic_option
 @data_option
