@@ -79,6 +79,8 @@ def create_imported(
                 fix="Import them as separate groups: --group NAME",
             )
         names[place] = run.name
+        if label_of(run.competition) != run.competition:  # it becomes part of a folder's name
+            raise UsageError(f"{run.name}: {run.competition[:100]!r} is no name of a competition")
     plan = make_plan(
         {
             "agents": [{"name": label, "label": label} for label in dict.fromkeys(run.label for run in found)],

@@ -23,7 +23,7 @@ from mlecore.sharing.foreign import ForeignRun, Imported, create_imported, label
 def write_jsonl(group: Path, to: Path) -> int:
     """List the runs of a group that have ended, by absolute paths, null for what is missing; the number of lines.
 
-    Raises UsageError if ``to`` exists, DataError if a record is damaged.
+    Raises UsageError if ``to`` exists or cannot be written, DataError if a record is damaged.
     """
     if to.exists():
         raise UsageError(f"{to} already exists", fix="Name another file: --to")
@@ -41,8 +41,9 @@ def write_jsonl(group: Path, to: Path) -> int:
         }
         for run in runs
     ]
-    files.make_folder(to.parent)
-    files.replace(to, "".join(json.dumps(line) + "\n" for line in listed).encode())
+    with files.output(to) as new:
+        new.parent.mkdir(parents=True, exist_ok=True)
+        new.write_text("".join(json.dumps(line) + "\n" for line in listed), encoding="utf-8")
     return len(listed)
 
 

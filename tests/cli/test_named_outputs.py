@@ -19,6 +19,7 @@ COMMANDS = [
     ("new", "competition", "zz", "--into", "{to}"),
     ("runs", "export", "g", "--to", "{to}/b"),
     ("runs", "export", "g", "--to", "{to}/b.zip"),
+    ("runs", "export", "g", "--to", "{to}/b.jsonl"),
     ("view", "--static", "{to}/site"),
     ("report", "g", "--html", "{to}/page.html"),
 ]

@@ -248,6 +248,18 @@ def full_disk(record: RunRecord) -> None:
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json"])
+@pytest.mark.parametrize("competition", ["a/../../../out", "..", ""])
+def test_a_competition_that_would_lead_out_of_the_group_is_rejected(
+    tmp_path: Path, name: str, competition: str
+) -> None:
+    values = {**grades.report().to_json(), "competition_id": competition, "submission_path": ""}
+    (tmp_path / name).write_text(json.dumps(values if name.endswith("l") else {"competition_reports": [values]}))
+    with pytest.raises(UsageError, match="is no name of a competition"):
+        import_runs(tmp_path / name, tmp_path / "runs")
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
 def test_a_group_as_json_lines_and_back(theirs: Path, tmp_path: Path) -> None:
     import_group(theirs, tmp_path / "runs", name="g")
     listing, words = tmp_path / "again.jsonl", ["--runs", str(tmp_path / "runs")]

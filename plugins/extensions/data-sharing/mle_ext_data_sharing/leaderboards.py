@@ -23,8 +23,9 @@ def provide(facts: Facts, dirs: DataDirs, source: Path | None, progress: Progres
         return path, len(read_leaderboard(path))
     path = dirs.folder(facts.id) / "leaderboard.csv"
     scores = _read(source / facts.id / path.name if source.is_dir() else source)
-    files.make_folder(path.parent)
-    files.replace(path, ("score\n" + "".join(f"{score!r}\n" for score in scores)).encode())
+    with files.output(path) as new:
+        new.parent.mkdir(parents=True, exist_ok=True)
+        new.write_text("score\n" + "".join(f"{score!r}\n" for score in scores), encoding="utf-8")
     return path, len(scores)
 
 
