@@ -143,10 +143,18 @@ def test_no_call_that_a_server_rejects_stays_in_the_history(loop: Loop) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("text", ['<tool_call>{"name": "shell", "arguments": {}}</tool_call>', "Done."])
-def test_answers_without_calls_end_it_and_name_what_to_check(loop: Loop, text: str) -> None:
-    ended = loop.run(Answer(text=text, times=0), steps=500)
-    assert ended.startswith("gave_up: 5 answers in a row") and ("--tool-call-parser" in ended) == ("<tool" in text)
+@pytest.mark.parametrize(
+    "first",
+    [
+        Answer(text='<tool_call>{"name": "shell", "arguments": {}}</tool_call>'),
+        Answer(text="Done."),
+        Answer(tools=(Tool(name="shell", arguments='{"command": "cut sho'),), times=0),
+    ],
+)
+def test_answers_without_calls_end_it_and_name_what_to_check(loop: Loop, first: Answer) -> None:
+    ended = loop.run(first, Answer(text="Done.", times=0), steps=500)
+    assert ended.startswith("gave_up: 5 answers in a row")
+    assert ("--tool-call-parser" in ended) == ("<tool" in first.text)
     assert loop.served.calls == 5
 
 

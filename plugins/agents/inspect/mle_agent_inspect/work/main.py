@@ -17,7 +17,6 @@ import ending
 
 HOME = Path(os.environ.get("MLECORE_HOME", "/home"))
 LOGS = HOME / "logs"
-_SILENT = 3  # answers in a row without a tool call, after which it ends
 
 
 def main() -> str:
@@ -67,9 +66,19 @@ def solver(settings: dict[str, Any]) -> Any:
 
 
 async def goes_on(state: Any) -> bool:
-    """False once the model has answered several times without calling a tool."""
-    last = [message for message in state.messages if message.role == "assistant"][-_SILENT:]
-    return len(last) < _SILENT or any(message.tool_calls for message in last)
+    """False once the model has answered several times without a call that a tool took."""
+    return len(unused(state.messages)) < ending.SILENT
+
+
+def unused(messages: list[Any]) -> list[str]:
+    """The text of the last answers without a call that a tool took, the latest first."""
+    answers: list[str] = []
+    for message in reversed(messages):
+        if message.role == "tool" and (message.error is None or message.error.type != "parsing"):
+            break
+        if message.role == "assistant":
+            answers.append(message.text)
+    return answers
 
 
 def outcome(log: Any) -> str:
@@ -88,13 +97,16 @@ def outcome(log: Any) -> str:
                 out.write(json.dumps({"usage": counted}) + "\n")
     error = (sample and sample.error) or log.error
     if error:
-        return f"no_answer: {error.message}"
+        said: str = error.message.rpartition(r"\n\n")[2]  # what stands before it repeats the request
+        return f"no_answer: {said}"
     if sample is None:
         return "gave_up: inspect has no sample"
     if sample.limit:
         return "time_up" if sample.limit.type in ("time", "working") else "steps_used"
-    submitted = any(getattr(event, "function", "") == "submit" for event in sample.events)
-    return "submitted" if submitted else "gave_up: the model no longer calls tools"
+    if sample.output.stop_reason in ("content_filter", "model_length"):
+        return f"no_answer: {sample.output.stop_reason}: {sample.output.completion[:500]}"
+    submitted = any(getattr(event, "function", "") == "submit" and not event.error for event in sample.events)
+    return "submitted" if submitted else ending.without_calls(unused(sample.messages))
 
 
 if __name__ == "__main__":

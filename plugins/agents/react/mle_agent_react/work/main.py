@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 import time
 from pathlib import Path
@@ -21,8 +20,6 @@ import openai
 
 HOME = Path(os.environ.get("MLECORE_HOME", "/home"))
 FAILURES = 3  # calls of the model in a row
-SILENT = 5  # answers without a tool call in a row
-WRITTEN_CALL = re.compile(r"<tool_call|<function|functools\[|\"(?:arguments|parameters)\"\s*:")
 
 SYSTEM = """\
 You are an expert in machine learning and work on a competition, alone. Use the tool `shell` to look at the data, to
@@ -72,7 +69,7 @@ class Agent:
         """Work until there is a reason to stop; returns the outcome."""
         for message in self.head:
             self.log.write(json.dumps({"message": message}) + "\n")
-        silent = 0
+        unused: list[str] = []  # the last answers without a call that a tool took
         for step in range(1, self.settings["steps"] + 1):
             if clock.left() < commands.RESERVE:
                 return "time_up"
@@ -82,16 +79,18 @@ class Agent:
                 return f"no_answer: {error}"
             turn: list[dict[str, Any]] = [answer]
             calls = answer.get("tool_calls") or []
+            unused.append(answer["content"])
             for call in calls:
                 result, done = self.use(call["function"]["name"], call["function"]["arguments"])
                 if done:
                     return "submitted"
-                if not is_object(call["function"]["arguments"]):  # servers reject a history with such a call
+                if is_object(call["function"]["arguments"]):
+                    unused.clear()
+                else:  # servers reject a history with such a call
                     call["function"]["arguments"] = "{}"
                 turn.append({"role": "tool", "tool_call_id": call["id"], "content": result})
-            silent = 0 if calls else silent + 1
-            if silent == SILENT:
-                return f"gave_up: {SILENT} answers in a row without a tool call{hint(answer['content'])}"
+            if len(unused) == ending.SILENT:
+                return ending.without_calls(unused)
             if not calls:
                 turn.append({"role": "user", "content": "Go on with a tool. If you are done, call submit."})
             turn[-1]["content"] += f"\n[step {step} of {self.settings['steps']}; time left: {clock.left_in_words()}]"
@@ -158,13 +157,6 @@ def is_object(arguments: str) -> bool:
         return isinstance(json.loads(arguments or "{}"), dict)
     except (ValueError, RecursionError):
         return False
-
-
-def hint(text: str) -> str:
-    """What to check where a model writes its calls as text."""
-    if not WRITTEN_CALL.search(text):
-        return ""
-    return "; it writes them as text: does its server parse them (vLLM: --enable-auto-tool-choice, --tool-call-parser)?"
 
 
 def size(turns: list[list[dict[str, Any]]]) -> int:

@@ -18,6 +18,7 @@ import contextlib
 import ctypes
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -35,6 +36,7 @@ SHORT, SILENT = 30.0, 5  # seconds, and so many sessions in a row: does the mode
 PAUSE = 5.0  # seconds after a failure, doubled each time
 IDLE = 600.0  # seconds without a twentieth of a CPU, after which what a session left running is not waited for
 PR_SET_CHILD_SUBREAPER = 36
+_MESSAGE = re.compile(r'"(?:message|result|detail)": ?"((?:[^"\\]|\\.)+)"')
 
 FIRST = f"""
 You work alone, and nobody reads along or answers. You are asked to go on until your time is up. When you are sure that
@@ -75,9 +77,12 @@ def work(task: str, settings: dict[str, Any]) -> str:
         silent = silent + 1 if not code and time.monotonic() - began < SHORT else 0
         failures = failures + 1 if code else 0
         if failures == FAILURES:
-            return f"gave_up: exit code {code}, {FAILURES} times in a row"
+            return f"gave_up: exit code {code}, {FAILURES} times in a row{said(HOME / settings['log'])}"
         if silent == SILENT:
-            return f"gave_up: {SILENT} sessions in a row took less than {SHORT:g} s: does the model call tools?"
+            return (
+                f"gave_up: {SILENT} sessions in a row took less than {SHORT:g} s; if the model calls no tools, its"
+                " server may lack a parser for them (vLLM: --enable-auto-tool-choice, --tool-call-parser)"
+            )
         if failures:
             time.sleep(max(0.0, min(PAUSE * 2 ** (failures - 1), clock.left() - ENOUGH)))
     return "steps_used"
@@ -103,9 +108,19 @@ def session(argv: list[str], prompt: str, log: Path, streams: bool) -> int:
 
 def turn_is_over(log: Path) -> bool:
     """Is the last line that of a result?"""
+    return b'"type":"result"' in end_of(log).rstrip(b"\n").rpartition(b"\n")[2]
+
+
+def said(log: Path) -> str:
+    """The last message in a log of JSON, where the programs say why they fail."""
+    found = _MESSAGE.findall(end_of(log).decode(errors="replace"))
+    return f": {found[-1][:500]}" if found else ""
+
+
+def end_of(log: Path) -> bytes:
     with log.open("rb") as file:
         file.seek(max(0, log.stat().st_size - 2**20))
-        return b'"type":"result"' in file.read().rstrip(b"\n").rpartition(b"\n")[2]
+        return file.read()
 
 
 def wait_for_children(above: int) -> None:
