@@ -118,6 +118,11 @@ def endpoint(answer):
     server.server_close()
 
 
+@pytest.fixture(scope="session")
+def endpoint_of():
+    return endpoint
+
+
 @pytest.fixture
 def reply():
     return write_reply
