@@ -19,6 +19,10 @@ def solution(code: str) -> Answer:
     return Answer(text=f"A plan in a few words.\n\n```python\n{code}\n```", when="grandmaster attending")
 
 
+# An answer without text, and without usage.
+NOTHING = Answer(tools=(Tool(name="bash"),), when="grandmaster attending", reports_usage=False)
+
+
 def review(metric: float | None, *, is_bug: bool = False) -> Answer:
     given = {"is_bug": is_bug, "summary": "seen", "metric": metric, "lower_is_better": True}
     return Answer(tools=(Tool(name="submit_review", arguments=given),), when="evaluate the output")
@@ -109,7 +113,7 @@ def test_a_graded_run_hands_in_the_best_of_all_steps(folder: Path) -> None:
 def test_a_best_solution_without_a_submission_is_run_again(folder: Path, then: str, label: str) -> None:
     """It is handed in if it leaves one now; else the best of those that did."""
     later = LATER.format(then="    ".join(then.splitlines(keepends=True)))
-    answers = (solution(later), review(0.9), solution(submit(4)), review(0.5))
+    answers = (NOTHING, solution(later), review(0.9), solution(submit(4)), review(0.5))
     record = scripted_run("aide", answers, folder, options={**DRAFTS, "steps": "2"}).record
     assert handed_in(record) == {label}
     assert ("working/model" in (record.folder / "code" / "solution.py").read_text()) == (label == "5")

@@ -16,6 +16,8 @@ from aide.backend import backend_openai
 from aide.interpreter import ExecutionResult, Interpreter
 from aide.journal import Journal, Node
 from aide.utils.config import _load_cfg, prep_agent_workspace, prep_cfg, save_run
+from openai.types.chat import ChatCompletion
+from openai.types.completion_usage import CompletionUsage
 
 KEPT = 5  # submissions of the best solutions
 
@@ -23,10 +25,27 @@ KEPT = 5  # submissions of the best solutions
 def connect(log: Path) -> None:
     """Send all calls to the run's endpoint, also those that AIDE sends to OpenAI's own, and log their tokens."""
     backend_openai.OPENAI_BASE_URL = os.environ["OPENAI_BASE_URL"]
+    backend_openai.backoff_create = _readable(backend_openai.backoff_create)
     ask = aide.backend.provider_to_query_func
     for provider, function in list(ask.items()):
         ask[provider] = _logged(function, log)
     aide.agent.query = _reviewed(aide.agent.query)
+
+
+def _readable(create: Callable[..., Any]) -> Callable[..., Any]:
+    """AIDE fails over a chat's answer without text, and over one whose usage is missing or no number."""
+
+    def ask(*arguments: Any, **more: Any) -> Any:
+        answer = create(*arguments, **more)
+        if isinstance(answer, ChatCompletion):
+            for choice in answer.choices:
+                choice.message.content = choice.message.content or ""
+            used = answer.usage
+            if not used or not isinstance(used.prompt_tokens, int) or not isinstance(used.completion_tokens, int):
+                answer.usage = CompletionUsage(prompt_tokens=0, completion_tokens=0, total_tokens=0)
+        return answer
+
+    return ask
 
 
 def _logged(function: Callable[..., Any], log: Path) -> Callable[..., Any]:
