@@ -20,7 +20,7 @@ from mlecore.runs.findings import read_findings
 from mlecore.runs.store import read_record
 
 URL = os.environ.get("MLECORE_TEST_LLM", "")
-TOKENS = 24  # of an answer: small models go on until their limit, and this one makes 12 a second
+READ, WRITTEN = 600, 24  # characters of a message, tokens of an answer: two busy cores take seconds for so many
 PROMPTS = [
     "Hi",
     "Write a Python function that adds two numbers.",
@@ -62,12 +62,19 @@ def place(tmp_path_factory):
 
 @pytest.fixture
 def brief(endpoint_of, reply):
-    """The model with a limit on its answers: (base URL, what it has counted, as pairs)."""
+    """The model with limits on what it reads and writes: (base URL, what it has counted, as pairs)."""
     counted: list[tuple[int, int]] = []
 
     def pass_on(handler, body: bytes) -> None:
         if body:
-            body = json.dumps({**json.loads(body), "max_tokens": TOKENS, "max_completion_tokens": TOKENS}).encode()
+            asked = {**json.loads(body), "max_tokens": WRITTEN, "max_completion_tokens": WRITTEN}
+            for message in asked.get("messages", ()):
+                content = message.get("content") or ""
+                text = content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
+                message["content"] = text[-READ:]
+            if "prompt" in asked:
+                asked["prompt"] = asked["prompt"][:READ]
+            body = json.dumps(asked).encode()
         request = urllib.request.Request(URL.removesuffix("/v1") + handler.path, body or None)
         try:
             with urllib.request.urlopen(request, timeout=300) as answer:
