@@ -10,18 +10,22 @@ from mlecore.errors import DataError
 from mlecore.locks import Lock
 
 
+class Unwritable(DataError):
+    """The folder cannot be written to."""
+
+
 @contextmanager
 def lock(folder: Path, activity: str, wait: Callable[[str], bool] | None = None) -> Iterator[None]:
     """Hold the lock of a competition's folder during an activity ("preparing tiny").
 
-    ``wait`` and errors: see ``Lock.acquire``; DataError also if the folder cannot be written to.
+    ``wait`` and errors: see ``Lock.acquire``; Unwritable if the folder cannot be written to.
     """
     held = Lock(folder / ".lock", activity, fix="Wait until it has ended, then try again.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         held.acquire(wait)
     except OSError as error:
-        raise DataError(
+        raise Unwritable(
             f"{error.filename or folder} cannot be written or locked: {error.strerror}",
             fix="Name another data directory: --data DIR, or MLECORE_DATA",
         ) from None

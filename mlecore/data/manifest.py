@@ -42,8 +42,10 @@ def create_folders(root: Path) -> None:
 
 
 def close(root: Path) -> None:
-    """Let only the user enter the folder with the answers, whatever the umask and whoever created it."""
-    (root / "private").chmod(0o700)
+    """Let only the user enter the folder with the answers, whatever the umask and whoever created it; and the group if
+    the folders are set-group-ID, by which an owner shares data with a group."""
+    shared = root.stat().st_mode & stat.S_ISGID
+    (root / "private").chmod(0o2750 if shared else 0o700)
 
 
 @frozen(kw_only=True)

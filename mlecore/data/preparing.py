@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from mlecore import files
 from mlecore.data import disk_space, manifest
 from mlecore.data.layout import DataDirs
-from mlecore.data.lock import lock
+from mlecore.data.lock import Unwritable, lock
 from mlecore.data.opening import adopt
 from mlecore.data.prepared import Preparation
 from mlecore.data.raw import Raw, drop_raw, get_raw, sweep
@@ -50,12 +50,17 @@ def prepare(
         source = Fetch()
     synthetic = isinstance(source, Synthetic)
     target = dirs.target(competition.id, competition.edition, synthetic)
-    with lock(dirs.folder(competition.id), f"preparing {competition.id}", wait):
-        files.recover(target)
-        sweep(dirs.folder(competition.id))
+    try:
+        with lock(dirs.folder(competition.id), f"preparing {competition.id}", wait):
+            files.recover(target)
+            sweep(dirs.folder(competition.id))
+            found = None if force else dirs.find(competition.id, competition.edition, synthetic)
+            if found is None or (found.manifest is not None and not _suits(found.manifest, source, competition)):
+                return _prepare(competition, dirs, source, target, keep_raw, verify, progress)
+    except Unwritable:  # somebody else's data
         found = None if force else dirs.find(competition.id, competition.edition, synthetic)
-        if found is None or (found.manifest is not None and not _suits(found.manifest, source, competition)):
-            return _prepare(competition, dirs, source, target, keep_raw, verify, progress)
+        if found is None or found.manifest is None or not _suits(found.manifest, source, competition):
+            raise
     if found.manifest is None:
         return Preparation(prepared=adopt(found, dirs, competition.facts, progress, verify=verify), done=True)
     return Preparation(prepared=found, done=False)

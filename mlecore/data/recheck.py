@@ -90,6 +90,11 @@ def _require(data: Prepared, entries: Sequence[manifest.Entry], hashed: Set[str]
     for entry in entries:
         try:
             status = (data.root / entry.path).stat()
+        except PermissionError:
+            raise DataError(
+                f"{data.competition}: this user may not read {data.root / entry.path}",
+                fix="Its owner can share answers with a group: docs/offline.md",
+            ) from None
         except OSError as error:
             problems.append(f"{entry.path}: {error.strerror}")
             continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -18,7 +19,7 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from mlecore import files
+from mlecore import files, locks
 from mlecore.data import DataDirs, manifest, open_prepared
 from mlecore.data.compare import compare
 from mlecore.data.preparing import prepare
@@ -43,6 +44,23 @@ def test_synthetic_data_are_made_prepared_and_listed(tiny, dirs: DataDirs) -> No
     }
     assert head.public.files == 4 and head.private.files == 1
     assert compare(outcome.prepared.root, outcome.prepared.lists).problems == []
+
+
+def test_somebody_elses_data_are_prepared_already_and_a_group_may_share_them(
+    tiny, dirs: DataDirs, monkeypatch: pytest.MonkeyPatch
+) -> None:  # type: ignore[no-untyped-def]
+    dirs.first.mkdir()
+    dirs.first.chmod(0o2755)
+    found = prepare(tiny, dirs, Synthetic()).prepared
+    assert oct(found.private.stat().st_mode & 0o7777) == "0o2750"
+
+    def closed(*_: object, **__: object) -> int:  # root may open everything
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(locks, "open_regular", closed)
+    with pytest.raises(DataError):
+        prepare(tiny, dirs, Synthetic(), force=True)
+    assert not prepare(tiny, dirs, Synthetic()).done
 
 
 @pytest.mark.parametrize("source", [Synthetic(), Fetch()], ids=["synthetic", "real"])
