@@ -74,8 +74,8 @@ def split_whole_groups(groups: Sequence[Hashable], *, test_size: float, seed: in
     """(train, test) positions in ascending order, whole groups together; ``groups`` names each item's.
 
     Groups, in order of first appearance, are shuffled, and join the test part one after the other if they fit into its
-    share of all items, rounded up. For editions after v1: the share is met better than by splitting the list of groups.
-    Raises DataError if a part would be empty.
+    share of all items, rounded up; if none fits, the smallest one does. For editions after v1: the share is met better
+    than by splitting the list of groups. Raises DataError if a part would be empty.
     """
     members: dict[Hashable, list[int]] = {}
     for position, group in enumerate(groups):
@@ -87,10 +87,8 @@ def split_whole_groups(groups: Sequence[Hashable], *, test_size: float, seed: in
     for place in order.tolist():
         if len(test) + len(lists[place]) <= room:
             test += lists[place]
-    if not test:
-        raise DataError(f"none of the {len(lists)} groups fits into a test part of {room} of {len(groups)} items")
-    chosen = set(test)
-    return [position for position in range(len(groups)) if position not in chosen], sorted(test)
+    chosen = set(test or min(lists, key=len))
+    return [position for position in range(len(groups)) if position not in chosen], sorted(chosen)
 
 
 def split_blocks(table: T, by: str, *, test_size: float, seed: int = 0) -> tuple[T, T]:

@@ -24,16 +24,25 @@ LEAST = 1e-15  # predictions are clipped to it, and to one minus it
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
-    table = read_csv(raw / "train.csv")
-    ensure(table.shape[1] == COLUMNS, f"train.csv has {table.shape[1]} columns; expected {COLUMNS}")
-    train, test = split_groups(table, "spectrogram_id", test_size=0.1)
-    ensure_disjoint(train[ID].unique(), test[ID].unique(), "eeg_ids of train and test")
-    write_csv(train, public / "train.csv")
-    write_csv(test, private / "test.csv")
+    train, test = split_groups(read_rows(raw), "spectrogram_id", test_size=0.1)
+    write_parts(raw, public, private, train, test)
     write_csv(test[["spectrogram_id", ID, "patient_id"]], public / "test.csv")
     shares = test[VOTES].div(test[VOTES].sum(axis=1), axis=0)
     write_csv(test[[ID]].join(shares), private / "gold_submission.csv")
     write_csv(test[[ID]].assign(**dict.fromkeys(VOTES, 1 / len(VOTES))), public / "sample_submission.csv")
+
+
+def read_rows(raw: Path) -> DataFrame:
+    table = read_csv(raw / "train.csv")
+    ensure(table.shape[1] == COLUMNS, f"train.csv has {table.shape[1]} columns; expected {COLUMNS}")
+    return table
+
+
+def write_parts(raw: Path, public: Path, private: Path, train: DataFrame, test: DataFrame) -> None:
+    """The table of training rows, the answers, and the recordings of both."""
+    ensure_disjoint(train[ID].unique(), test[ID].unique(), "eeg_ids of train and test")
+    write_csv(train, public / "train.csv")
+    write_csv(test, private / "test.csv")
     link_tree(raw / "example_figures", public / "example_figures")
     for part, rows in (("train", train), ("test", test)):
         for kind, key in (("eegs", ID), ("spectrograms", "spectrogram_id")):

@@ -1,4 +1,4 @@
-"""Edition v2: rows have their own key and say where their windows lie; every prediction is a number, and is clipped."""
+"""Edition v2: split by patient; rows have their own key and say where their windows lie; every vote is clipped."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import mle_comp_hms_harmful_brain_activity_classification as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import ensure_unique, read_csv, write_csv
+from mlecore.prepare import ensure_unique, read_csv, split_whole_groups, write_csv
 from mlecore.submissions import Format, Table, generic_check, read_answers
 
 if TYPE_CHECKING:
@@ -29,11 +29,10 @@ KNOWN = [
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
-    v1.prepare(raw, public, private)
-    test = read_csv(private / "test.csv")
-    ensure_unique(test[ID], f"{ID} of the test part")
-    for path in (public / "test.csv", public / "sample_submission.csv", private / "gold_submission.csv"):
-        path.unlink()
+    table = v1.read_rows(raw)
+    ensure_unique(table[ID], f"{ID} of train.csv")
+    train, test = (table.iloc[part] for part in split_whole_groups(table["patient_id"].tolist(), test_size=0.1))
+    v1.write_parts(raw, public, private, train, test)
     write_csv(test[KNOWN], public / "test.csv")
     write_csv(test[[ID]].assign(**dict.fromkeys(v1.VOTES, 1 / len(v1.VOTES))), public / "sample_submission.csv")
 
