@@ -87,7 +87,7 @@ def split_whole_groups(groups: Sequence[Hashable], *, test_size: float, seed: in
     for place in order.tolist():
         if len(test) + len(lists[place]) <= room:
             test += lists[place]
-    chosen = set(test or min(lists, key=len))
+    chosen = set(test or sorted(lists, key=len)[0])
     return [position for position in range(len(groups)) if position not in chosen], sorted(chosen)
 
 

@@ -35,6 +35,15 @@ def test_maps_list_their_own_logs(trial: Trial, trial_v1: Trial) -> None:
     assert (trial.public / "train.csv").read_bytes() == (trial_v1.public / "train.csv").read_bytes()
 
 
+def test_scenes_are_on_one_side(trial: Trial) -> None:
+    train, test = (
+        json.loads((trial.public / f"{part}_data" / "sample.json").read_text()) for part in ("train", "test")
+    )
+    scenes = {sample["scene_token"] for sample in train}
+    assert scenes
+    assert not scenes & {sample["scene_token"] for sample in test}
+
+
 def test_a_class_that_is_not_there_costs(trial: Trial, trial_v1: Trial) -> None:
     given = table(f"{CAR} {BUS}", f"{CAR}")
     truth = table(CAR, CAR)

@@ -21,6 +21,13 @@ def test_the_sample_has_the_cells_as_they_are_shown(trial: Trial, answers: pd.Da
     assert sample["cell_order"][7].split() == list(notebook["cell_type"]) == list(notebook["source"])
 
 
+def test_notebooks_of_one_origin_are_on_one_side(trial: Trial, answers: pd.DataFrame) -> None:
+    ancestors = pd.read_csv(trial.raw / "train_ancestors.csv").set_index("id")["ancestor_id"]
+    assert ancestors.duplicated().any()
+    train = pd.read_csv(trial.public / "train_ancestors.csv")["ancestor_id"]
+    assert not set(train) & set(ancestors[answers["id"]])
+
+
 def test_too_few_notebooks_are_refused(trial: Trial, tmp_path: Path) -> None:
     for name in ("train_ancestors.csv", "train_orders.csv"):
         pd.read_csv(trial.raw / name).head(50).to_csv(tmp_path / name, index=False)

@@ -26,6 +26,14 @@ def test_the_reference_log_is_left_out_of_test(trial: Trial, trial_v1: Trial) ->
     assert (trial.private / "test.csv").read_bytes() == (trial_v1.private / "test.csv").read_bytes()
 
 
+def test_no_date_is_in_both_parts(trial: Trial) -> None:
+    train, test = (
+        {drive.name[:10] for drive in (trial.public / part).iterdir() if drive.is_dir()} for part in ("train", "test")
+    )
+    assert train and test
+    assert not train & test
+
+
 def test_rows_may_be_in_any_order(trial: Trial, trial_v1: Trial, answers: pd.DataFrame) -> None:
     shuffled = answers.sample(frac=1, random_state=0)
     assert trial_v1.grade(shuffled) > 1
