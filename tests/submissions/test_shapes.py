@@ -44,6 +44,9 @@ def reason(content: str, folder: Path) -> str:
         ("```csv\n" + HEADER + BODY + "```\n", "it is a block of Markdown"),
         ((HEADER + BODY).replace(",", " "), "separated by blanks"),
         ((HEADER + BODY).replace(",", ";"), "separated by semicolons"),
+        ((HEADER + BODY).replace(",", "\t"), "separated by tabs"),
+        ("id, y\n" + BODY, "unlike ' y'"),
+        ("ID,Y\n" + BODY, "unlike 'ID', 'Y'"),
         (BODY, "must name the columns"),
     ],
 )
@@ -56,9 +59,21 @@ def test_other_reasons_stay_as_they_are(content: str, tmp_path: Path) -> None:
     assert ". Its " not in reason(content, tmp_path)
 
 
-def test_a_valid_table_of_an_odd_shape_stays_valid(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "content",
+    [
+        HEADER + "".join(f"x,{n},0.5\n" for n in range(ROWS)),  # R's write.table
+        "".join(f"{n - 1 if n else ''},{line}\n" for n, line in enumerate((HEADER + BODY).splitlines())),  # an index
+        "".join(",".join(reversed(line.split(","))) + "\n" for line in (HEADER + BODY).splitlines()),
+        "\ufeff" + HEADER + BODY,
+        "\ufeff" + "".join('"{}","{}"\n'.format(*line.split(",")) for line in (HEADER + BODY).splitlines()),
+        *((HEADER + BODY).replace("\n", end) for end in ("\r\n", "\r\r\n", "\n\n", ",\n")),
+        (HEADER + BODY)[:-1],
+    ],
+)
+def test_a_valid_table_of_an_odd_shape_stays_valid(content: str, tmp_path: Path) -> None:
     path = tmp_path / "submission.csv"
-    path.write_text(HEADER + "".join(f"x,{n},0.5\n" for n in range(ROWS)))
+    path.write_bytes(content.encode())
     with explaining(path):
         truth, predictions = Format.parse({"id": "id", "columns": {"y": {"type": "number"}}}).read(Table(path), ANSWERS)
     assert len(truth) == len(predictions) == ROWS
