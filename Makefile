@@ -11,7 +11,6 @@ SHARED_WORK := $(CURDIR)/plugins/libraries/agents/mle_lib_agents/work
 LONG := docker or kubernetes or slurm or network or browser or slow
 PYTEST := .venv/bin/pytest --dist loadgroup
 unexport PYTHONDONTWRITEBYTECODE  # where it is set, each of thousands of processes would compile all that it imports
-SEEDS ?= 1
 TURN ?= 1/1
 # More than CPUs, as many tests wait.
 WORKERS ?= 4
@@ -44,10 +43,10 @@ test-short: .venv/compiled
 	@.venv/bin/pytest --collect-only -qq >.venv/collected || { cat .venv/collected; exit 1; }
 	@touch $@
 
-test-all: test test-rest test-kubernetes  ## everything; SEEDS=3 tries each oracle on synthetic data of three seeds
+test-all: test test-rest test-kubernetes  ## everything
 
 test-rest: env  ## what `make test` leaves out, except for Kubernetes: engines, full kits, slow tests (TURN=2/41: of those that take turns, turn 2 of 41)
-	$(PYTEST) -n $(WORKERS) -o cache_dir=.pytest_cache/rest --turn $(TURN) --seeds $(SEEDS) \
+	$(PYTEST) -n $(WORKERS) -o cache_dir=.pytest_cache/rest --turn $(TURN) \
 	  -m "($(LONG) or conformance) and not kubernetes"
 
 test-kubernetes: env  ## those that need a cluster; skipped where there is none

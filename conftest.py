@@ -23,7 +23,6 @@ CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--seeds", type=int, default=1, help="seeds of synthetic data on which oracles are tried")
     parser.addoption(
         "--turn",
         default="1/1",

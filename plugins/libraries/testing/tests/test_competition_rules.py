@@ -29,7 +29,7 @@ def ready(harness_of: Callable[..., Harness]) -> Harness:
 
 def test_a_whole_competition_breaks_no_rule(harness_of: Callable[..., Harness]) -> None:
     harness = harness_of()
-    broken = {name: list(rule.test(harness)) for name, rule in BY_NAME.items() if name != "learnable"}
+    broken = {name: list(rule.test(harness)) for name, rule in BY_NAME.items() if name not in ("learnable", "golden")}
     assert not any(broken.values()), broken
 
 

@@ -11,6 +11,7 @@ from mlecore_testing.competitions import data, verdicts
 from mlecore_testing.competitions.defects import defects
 from mlecore_testing.competitions.description import description, description_fits
 from mlecore_testing.competitions.facts import facts
+from mlecore_testing.competitions.golden import golden
 from mlecore_testing.competitions.groups import groups
 from mlecore_testing.competitions.harness import Harness
 from mlecore_testing.competitions.layout import layout
@@ -60,6 +61,11 @@ RULES: tuple[Rule[Harness], ...] = (
     ),
     Rule(name="sample", says="the sample submission is valid and graded", test=sample, needs=("layout",)),
     Rule(name="perfect", says="the perfect submission is valid and beats the sample", test=perfect, needs=("layout",)),
+    Rule(
+        name="golden",
+        says="prepared files and scores are those of the published benchmark, as tests/golden.json has them",
+        test=golden,
+    ),
     Rule(
         name="best",
         says="nothing scores better than the perfect submission",

@@ -161,10 +161,12 @@ class Harness:
             return Response(crash=str(error))
         return Response()
 
-    def grade(self, data: bytes) -> Response:
+    def grade(self, data: bytes, prepared: Path | None = None) -> Response:
+        prepared = prepared or self.prepared
         self._submission.write_bytes(data)
         try:
-            return Response(score=self.competition.grade(self._submission, self.private, self.public))
+            score = self.competition.grade(self._submission, prepared / "private", prepared / "public")
+            return Response(score=score)
         except InvalidSubmission as reason:
             return Response(refusal=self._said(reason))
         except MlecoreError as error:
