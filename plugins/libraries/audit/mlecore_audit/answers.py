@@ -34,6 +34,8 @@ def examine(subject: Subject, items: int = _ITEMS) -> Iterator[Finding]:
     yield from _copies(subject)
     columns, logs, loose, pixels = Columns(subject), Logs(subject), Loose(subject), Pixels(subject)
     keys = Keys(list(subject.answers.index), subject.keys, _ROWS)
+    foreign = Keys(list(subject.answers.index), [], _ROWS, subject.aliases)
+    own_tables = {table.where for part in ("train", "test") for table in subject.tables(part)}
     wanted = set(Keys(list(subject.answers.index), subject.keys, items).chosen)
     metadata: dict[str, dict[str, Fields]] = {}
     examples: dict[str, str] = {}
@@ -63,6 +65,8 @@ def examine(subject: Subject, items: int = _ITEMS) -> Iterator[Finding]:
             thing = logs.thing_of(item)
             for frame in batches:
                 named = list(keys.rows(frame))
+                if not named and f"{item.name}{table}" not in own_tables:
+                    named = list(foreign.rows(frame))
                 has_rows |= any(len(rows.columns) > 1 for _, rows in named)
                 for key, rows in named:
                     columns.add(key, rows)

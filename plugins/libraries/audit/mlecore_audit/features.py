@@ -20,14 +20,17 @@ from mlecore_audit.training import Role, is_of_file_names, joined
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
-Origin = Literal["order", "rows", "name", "content"]
+Origin = Literal["order", "rows", "name", "content", "size", "digit"]
 """``order``: where an item stands among others, or a row by its id. ``rows``: where a row stands in a table.
-``name``: what an item is called. ``content``: its size, header."""
+``name``: what an item is called. ``content``: its header. ``size``: in bytes, which content decides. ``digit``: the
+last one of a number or a time, which content does not decide."""
 
 _ITEMS = 4000  # of each part whose headers are read
 _ROWS = 200_000  # of a table by which its order is judged
 _DIGITS = re.compile(r"\d+")
 _LETTERS = re.compile(r"[A-Za-z]{2,}")
+_COLUMNS = 100  # of a table whose last digits are looked at
+_DISTINCT = 50  # values of a column that has last digits beside its content
 _GROUPS = 3  # times fewer runs of a value than rows, from which on a column groups rows
 
 
@@ -39,12 +42,13 @@ class Feature:
     name: str  # "position in the archive", "size in bytes", "EXIF Software"
     origin: Origin
     values: Series[str] | Series[float]  # by key; text: categories
+    whole: Series[float] | None = None  # the numbers that have a last digit
 
 
 def features(subject: Subject, part: Role, content: bool = True) -> Iterator[Feature]:
     """All features of the items and rows of one part; no order of rows that a table keeps together by a group.
 
-    Without ``content``, those of origin "content" are left out.
+    Without ``content``, no file is opened but tables and archives.
     """
     yield from _of_files(subject, part, content)
     if len(subject.keys) > 1 or subject.things:  # rows of a thing stand together, in an order of their own
@@ -55,6 +59,16 @@ def features(subject: Subject, part: Role, content: bool = True) -> Iterator[Fea
         yield from _of_order(
             "row of the sample submission", subject.facts.sample, list(dict.fromkeys(subject.sample.index)), "rows"
         )
+
+
+def _last_digits(file: str, name: str, texts: Series[str]) -> Iterator[Feature]:
+    """Of numbers and times that differ mostly."""
+    import pandas as pd
+
+    if texts.nunique() > _DISTINCT:
+        numbers = pd.Series(numbers_of(texts), texts.index)
+        whole = numbers if np.isfinite(numbers).all() else None
+        yield Feature(file=file, name=f"last digit of {name}", origin="digit", values=texts.str[-1:], whole=whole)
 
 
 def _of_order(name: str, file: str, keys: list[str], origin: Origin = "order") -> Iterator[Feature]:
@@ -96,13 +110,18 @@ def _of_names(file: str, items: dict[str, Item]) -> Iterator[Feature]:
     yield from _of_order(f"place by {place}", file, sorted(keys, key=lambda key: items[key].place))
     times = {key: items[key].time for key in keys}
     if None not in times.values() and len(set(times.values())) > 1:
-        yield Feature(file=file, name="time of the last change", origin="order", values=pd.Series(times, dtype=float))
+        changed = pd.Series(times, dtype=float)
+        yield Feature(file=file, name="time of the last change", origin="order", values=changed)
+        second = changed.floordiv(1) % 10
+        yield Feature(file=file, name="last digit of the second of the last change", origin="name", values=second)
     for name, values in (
         ("folder", {key: PurePosixPath(names[key]).parent.name for key in keys}),
         ("word in the name", {key: (_LETTERS.findall(PurePosixPath(names[key]).stem) or [""])[0] for key in keys}),
     ):
         if 1 < len(set(values.values())) <= len(keys) / 4:
             yield Feature(file=file, name=name, origin="name", values=pd.Series(values))
+    last = {key: PurePosixPath(names[key]).stem[-1:] for key in keys}
+    yield Feature(file=file, name="last character of the name", origin="name", values=pd.Series(last, dtype=object))
     lengths = {key: float(len(PurePosixPath(names[key]).name)) for key in keys}
     yield Feature(file=file, name="length of the name", origin="name", values=pd.Series(lengths))
 
@@ -111,11 +130,11 @@ def _of_sizes(file: str, items: dict[str, Item]) -> Iterator[Feature]:
     import pandas as pd
 
     sizes = pd.Series({key: float(item.size) for key, item in items.items()})
-    yield Feature(file=file, name="size in bytes", origin="content", values=sizes)
-    yield Feature(file=file, name="size in bytes, last digit", origin="content", values=sizes % 10)
+    yield Feature(file=file, name="size in bytes", origin="size", values=sizes)
+    yield Feature(file=file, name="last digit of the size", origin="digit", values=sizes % 10, whole=sizes)
     if all(item.packed is not None for item in items.values()):
         packed = pd.Series({key: float(item.packed or 0) for key, item in items.items()})
-        yield Feature(file=file, name="compression", origin="content", values=packed / sizes.clip(lower=1))
+        yield Feature(file=file, name="compression", origin="size", values=packed / sizes.clip(lower=1))
 
 
 def _headers(subject: Subject, kinds: dict[str, dict[str, Item]]) -> dict[str, dict[str, Fields]]:
@@ -153,6 +172,7 @@ def _of_headers(file: str, fields: dict[str, Fields]) -> Iterator[Feature]:
         words = str(name).removeprefix("#")
         if column.nunique() < 2:
             continue
+        yield from _last_digits(file, words, column)
         if numbers.notna().mean() > 0.9:
             yield Feature(file=file, name=words, origin="content", values=numbers.fillna(-1.0))
         elif column.nunique() <= len(column) / 4:
@@ -178,6 +198,12 @@ def _of_tables(subject: Subject, part: Role) -> Iterator[Feature]:
         if np.isfinite(numbers).all() and len(np.unique(numbers)) > 0.9 * len(numbers):
             yield from _of_order("order of the ids", table.where, list(keys.iloc[np.argsort(numbers, kind="stable")]))
         yield from _of_order("alphabetical order of the ids", table.where, sorted(keys))
+        rows = frame.set_axis(keys.to_numpy(), axis=0)
+        last = keys.set_axis(keys.to_numpy()).str[-1:]
+        yield Feature(file=table.where, name="last character of the ids", origin="name", values=last)
+        for column in [name for name in frame.columns if name not in (*table.key, *table.labels)][:_COLUMNS]:
+            if np.isfinite(numbers_of(frame[column].head(_DISTINCT))).all():
+                yield from _last_digits(table.where, repr(column), rows[column])
 
 
 def groups_of(frame: DataFrame) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,11 +23,19 @@ _SUFFIX = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,5}$")
 class Keys:
     """The keys of some test rows, evenly chosen."""
 
-    def __init__(self, keys: Sequence[str], names: Sequence[str], most: int) -> None:
+    def __init__(
+        self, keys: Sequence[str], names: Sequence[str], most: int, aliases: Mapping[str, str] | None = None
+    ) -> None:
+        """``aliases``: other names of rows, in place of their keys."""
         rows = np.linspace(0, len(keys) - 1, min(len(keys), most)).astype(int)
         self.chosen = [keys[row] for row in rows]
         self._names = list(names)
         self._spelled: dict[str, str] = {}
+        if aliases is not None:
+            known = set(self.chosen)
+            self._spelled = {alias: key for alias, key in aliases.items() if key in known}
+            self.chosen = sorted(set(self._spelled.values()))
+            return
         for key in self.chosen:
             self._spelled[key] = key
         for key in self.chosen:

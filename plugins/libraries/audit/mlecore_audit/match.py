@@ -26,7 +26,6 @@ LONG = 12  # characters of a text that two columns do not share by chance
 _CORRECTED = 50  # labels, more of which are mostly the input itself in tasks that correct it
 _PURE = 0.995  # of the rows with a rare value that must have one label, for that value to be certain
 _COMMON = 0.2  # of the rows that must have the most frequent value, for "any other" to be a sign
-_NAMED = 10  # rows per name, if a label has more than two names
 _CERTAIN = 20  # rows that the sign must have
 
 
@@ -83,7 +82,7 @@ def _relabelled(truth: Series[str], column: Series[str]) -> Match | None:
 
     if len(truth) < _FEWEST or column.nunique() > len(truth) / 2 or truth.nunique() > len(truth) / 2:
         return None
-    if column.nunique() > 2 * truth.nunique() and len(truth) < _NAMED * column.nunique():
+    if column.nunique() > 2 * truth.nunique():
         return None  # a group, such as a patient, has one label, too, but its name does not say which
     if truth.nunique() > _CORRECTED and (truth == column).mean() > 0.5:
         return None  # an input that is to be corrected, such as the words of a text

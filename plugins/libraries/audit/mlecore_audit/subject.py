@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -40,6 +41,8 @@ _TARGETS = 100  # that are compared with each public column
 _TRAINING_ROWS = 1_000_000  # whose labels are kept
 _TABLES = 200  # below one folder that are looked at; more of them are items, not lists of items
 _NEARLY = 0.99  # of the sample's ids that a column with another name must hold, to be the ids
+_NAME = re.compile(r"(?=.*[A-Za-z]|\d{5})[^\s,;.]{2,64}(\.[A-Za-z]\w{1,4})?")
+_DISTINCT = 20  # names of things, in the head of a table
 _HALF, _TENTH = 0.5, 0.1  # of the way from the sample's score to the perfect one
 
 
@@ -269,6 +272,19 @@ class Subject:
         return names
 
     @cached_property
+    def aliases(self) -> dict[str, str]:
+        """Names of things in columns of test tables -> the key of the first row with each."""
+        found: dict[str, str] = {}
+        for table in self.tables("test"):
+            columns = [name for name in table.head if name not in table.key and _names_something(table.head[name])]
+            if columns and table.key and not is_records(table.where):
+                for frame in table.batches():
+                    keys = joined(frame, table.key)
+                    for name in columns:
+                        found = dict(zip(frame[name][::-1], keys[::-1], strict=True)) | found
+        return found
+
+    @cached_property
     def _items(self) -> dict[Role, dict[str, list[Item]]]:
         found: dict[Role, dict[str, list[Item]]] = {"train": {}, "test": {}}
         for item in self.names:
@@ -371,6 +387,12 @@ def _frame(text: bytes) -> DataFrame:
     import pandas as pd
 
     return pd.read_csv(io.BytesIO(text), dtype=str, keep_default_na=False)
+
+
+def _names_something(column: Series[str]) -> bool:
+    """Does it hold many short words, or whole numbers of some digits, as ids of something do?"""
+    is_name = column.str.fullmatch(_NAME.pattern).mean() > _NEARLY
+    return bool(is_name) and column.nunique() >= _DISTINCT
 
 
 def _is_prose(column: Series[str]) -> bool:

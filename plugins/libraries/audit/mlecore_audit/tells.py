@@ -9,13 +9,14 @@ at only then.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
+from mlecore_audit.explained import is_explained
 from mlecore_audit.features import Feature, features
 from mlecore_audit.finding import Finding, Level
 from mlecore_audit.subject import CLASS, Subject
@@ -35,6 +36,7 @@ _FEW, _MORE = 2000, 1000  # items, fewer of which are tried with so many more sh
 _ALPHA = 1e-5  # chance of any false finding, by the distribution of shuffled results
 _CLASSES = 60  # a column of more different answers that are no numbers is not tried
 _TARGETS = 20
+_HALF = 0.5  # of what a feature tells that must be known otherwise, for it to be no tell, or only a caution
 _AS_GOOD = 0.8  # of the gain of a model of test items that one of training items must have, to be named instead
 _WORTH, _MOSTLY, _NEARLY = 0.05, 0.5, 0.9  # gain of a submission: worth more than a note; half; nearly the answers
 
@@ -60,22 +62,36 @@ def _findings(subject: Subject, content: bool) -> Iterator[Finding]:
     tried: list[_Tell] = []
     for feature in features(subject, "test", content):
         for target in subject.truths.columns[:_TARGETS] if CLASS not in subject.truths else [CLASS]:
-            if (tell := _tell(feature, target, subject.truths[target])) is not None:
+            if (tell := _tell(subject, feature, target)) is not None:
                 tried.append(tell)
     if not (told := _holm(tried)):
         return
     training = {(f.file.replace("train", "test"), f.name): f for f in features(subject, "train", content)}
     seen: set[tuple[str, str]] = set()
     for tell in told:
+        if _is_known(subject, tell):
+            continue
         key = (tell.feature.file, "order" if tell.feature.origin in ("order", "rows") else tell.feature.name)
         if key not in seen:
-            found = _finding(subject, tell, _counterpart(tell.feature, training))
+            found = _finding(subject, tell, training)
             if found is not None:
                 seen.add(key)
                 yield found
 
 
-def _counterpart(feature: Feature, training: dict[tuple[str, str], Feature]) -> Feature | None:
+def _is_known(subject: Subject, tell: _Tell) -> bool:
+    """Does a public column tell as much: one that has the order, or the whole number to which a digit belongs?"""
+    feature = tell.feature
+    if feature.whole is not None and feature.origin == "digit":
+        keys = feature.whole.index.intersection(subject.truths.index)
+        labels = _labels(subject, tell.target, subject.truths.loc[keys, tell.target])
+        whole = feature.whole.loc[keys]
+        return labels is not None and _explained(_bins(whole, whole), labels) >= _HALF * tell.explained
+    is_order = feature.origin in ("order", "rows") and feature.values.nunique() > _BINS
+    return is_order and is_explained(subject, feature.values.astype(float), _BINS)
+
+
+def _counterpart(feature: Feature, training: Mapping[tuple[str, str], Feature]) -> Feature | None:
     """The same feature of training items: in the folder named so, else in any."""
     exact = training.get((feature.file, feature.name))
     return exact or next((other for (_, name), other in training.items() if name == feature.name), None)
@@ -91,11 +107,12 @@ def _holm(tried: list[_Tell]) -> list[_Tell]:
     return found
 
 
-def _tell(feature: Feature, target: str, truth: Series[str]) -> _Tell | None:
+def _tell(subject: Subject, feature: Feature, target: str) -> _Tell | None:
+    truth = subject.truths[target]
     keys = feature.values.index.intersection(truth.index)
     if len(keys) > _MOST:
         keys = keys[np.linspace(0, len(keys) - 1, _MOST).astype(int)]
-    labels = _numbers(truth.loc[keys])
+    labels = _labels(subject, target, truth.loc[keys])
     if len(keys) < _FEWEST or labels is None:
         return None
     bins = _bins(feature.values.loc[keys], feature.values.loc[keys])
@@ -126,12 +143,13 @@ def _tail(value: float, shuffled: Sequence[float]) -> float:
     return max(normal, float(pearson3.sf(value, max(0.0, skew), mean, deviation)))
 
 
-def _numbers(truth: Series[str]) -> NDArray[np.float64] | None:
-    """Labels as columns: ranks of numbers, or one column for each class; None where there are too many classes."""
+def _labels(subject: Subject, target: str, truth: Series[str]) -> NDArray[np.float64] | None:
+    """As columns: ranks of numbers, or one column for each class; None where there are too many classes."""
     import pandas as pd
 
     numbers = numbers_of(truth)
-    if np.isfinite(numbers).all() and truth.nunique() > 2:
+    is_quantity = truth.nunique() > (_CLASSES if _type(subject, target) == "label" else 2)
+    if np.isfinite(numbers).all() and is_quantity:
         ranks: NDArray[np.float64] = pd.Series(numbers).rank().to_numpy(float)
         return ranks[:, None]
     if not 2 <= truth.nunique() <= min(_CLASSES, len(truth) / 2):
@@ -165,11 +183,13 @@ def _explained(bins: NDArray[np.int64], labels: NDArray[np.float64]) -> float:
     return float(1 - ((labels - guessed) ** 2).sum() / total) if total else 0.0
 
 
-def _finding(subject: Subject, tell: _Tell, training: Feature | None) -> Finding | None:
+def _finding(subject: Subject, tell: _Tell, trained: Mapping[tuple[str, str], Feature]) -> Finding | None:
     feature = tell.feature
+    training = _counterpart(feature, trained)
     learned = subject.score_cells(_learned(subject, tell, training))
     carries = subject.gain(learned) >= _WORTH
-    if feature.origin == "content" and subject.train is not None and training is not None and not carries:
+    is_content = feature.origin in ("content", "size") or (feature.origin == "digit" and carries)
+    if is_content and subject.train is not None and training is not None and not carries:
         return None
     left_out = subject.score_cells(_left_out(subject, tell))
     carries = carries and subject.gain(learned) >= subject.gain(left_out) * _AS_GOOD
@@ -179,19 +199,41 @@ def _finding(subject: Subject, tell: _Tell, training: Feature | None) -> Finding
         f"{feature.name} tells {tell.target!r}: {how} explains {max(0.0, tell.explained):.0%} of its variance "
         f"(p {'<' if tell.chance < 1e-12 else '='} {max(tell.chance, 1e-12):.1g} against shuffled labels)"
     )
-    level = _level(subject, feature, score, tell.explained)
-    kind = "order" if feature.origin == "rows" else feature.origin
+    level = _level(subject, feature, score, tell.explained, is_content)
+    if level == "leak" and feature.origin in ("order", "rows") and _flows(subject, tell, trained.values()):
+        level = "caution"
+    kind = {"rows": "order", "size": "content"}.get(feature.origin, feature.origin)
     return Finding(level=level, kind=kind, file=feature.file, evidence=evidence, score=score)
 
 
-def _level(subject: Subject, feature: Feature, score: float | None, explained: float) -> Level:
+def _level(subject: Subject, feature: Feature, score: float | None, explained: float, is_content: bool) -> Level:
     """Neighbours in a table may be alike, as of one recording; that is a leak only where it tells most."""
     gain = max(subject.gain(score), explained if subject.gain(score) == 0 else 0.0)
     if feature.origin == "rows":
         return "leak" if gain >= _MOSTLY else "caution"
-    if feature.origin == "content":
-        return "leak" if gain >= _NEARLY else "caution" if gain >= _WORTH else "note"
+    if is_content:
+        is_leak = gain >= _NEARLY and feature.origin != "size"
+        return "leak" if is_leak else "caution" if gain >= _WORTH else "note"
     return "leak" if gain >= _WORTH else "caution"
+
+
+def _flows(subject: Subject, tell: _Tell, training: Iterable[Feature]) -> bool:
+    """Is it like time: training rows stand beside similar ones, too, and test rows are not sorted by their labels?"""
+    truth = subject.truths[tell.target]
+    inorder = truth.loc[tell.feature.values.sort_values().index.intersection(truth.index)]
+    runs, steps = int((inorder != inorder.shift()).sum()), np.diff(numbers_of(inorder))
+    rising, falling = (steps > 0).sum(), (steps < 0).sum()
+    is_sorted = max(rising, falling) >= _NEARLY * (rising + falling)
+    if is_sorted or runs <= 2 * inorder.nunique() <= len(inorder) / 4 or subject.train is None:
+        return False
+    known = _column(subject, subject.train, tell.target)
+    for places in (feature.values for feature in training if feature.origin in ("order", "rows")):
+        keys = places.index.intersection(known.index)
+        labels = _labels(subject, tell.target, known.loc[keys]) if len(keys) >= _FEWEST else None
+        bins = _bins(places.loc[keys], places.loc[keys])
+        if labels is not None and _explained(bins, labels) >= _HALF * tell.explained:
+            return True
+    return False
 
 
 def _learned(subject: Subject, tell: _Tell, training: Feature | None) -> DataFrame | None:
@@ -257,5 +299,9 @@ def _cells(
 
 
 def _is_label(subject: Subject, target: str) -> bool:
+    return _type(subject, target) in ("label", "integer", "text")
+
+
+def _type(subject: Subject, target: str) -> str:
     rule = subject.competition.format.expand(subject.targets).get(target)
-    return rule is not None and rule.type in ("label", "integer", "text")
+    return rule.type if rule is not None else ""

@@ -124,6 +124,15 @@ def test_answers_in_a_table_are_found(found_by: FoundBy, how: str) -> None:
     assert any(words in f.evidence for f in found), found
 
 
+def test_labels_under_another_name_of_the_rows_are_found(subject_of: Callable[..., Subject]) -> None:
+    rng = np.random.default_rng(2)
+    number = rng.permutation(10_000)[:500]
+    table = pd.DataFrame({"id": number, "visit": [f"v{n}" for n in rng.permutation(500)], "digit": number % 10})
+    labels = table[300:].sort_values("visit")[["visit", "digit"]].set_axis(["ref", "grade"], axis=1)
+    (found,) = findings(subject_of(table[:300], table[300:], {"x.csv": labels.to_csv().encode()}), "answers")
+    assert (found.level, found.file, found.score) == ("answer", "public/x.csv", 1.0)
+
+
 def test_groups_of_rows_with_one_label_are_no_answers(found_by: FoundBy) -> None:
     """Such as patients: the name of one does not say which label it has."""
 

@@ -71,12 +71,12 @@ def test_a_library_that_is_not_installed_is_named(
     planted: Callable[..., Subject], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def missing(module: str) -> None:
-        raise ModuleNotFoundError(name="imagehash")
+        raise ModuleNotFoundError(name="datasketch")
 
     subject = planted()
     with monkeypatch.context() as patch:
         patch.setattr("mlecore_audit.run.importlib.import_module", missing)
         assert list(findings(subject, "twins")) == []
     assert subject.unexamined == {
-        "check twins": "imagehash is not installed; to install it: pip install 'mlecore[audit]'"
+        "check twins": "datasketch is not installed; to install it: pip install 'mlecore[audit]'"
     }

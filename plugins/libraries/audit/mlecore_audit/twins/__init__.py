@@ -15,7 +15,7 @@ from mlecore_audit.subject import Subject
 from mlecore_audit.training import Role
 from mlecore_audit.twins.files import MOST, Entry, Files, read_files
 from mlecore_audit.twins.hamming import near_pairs
-from mlecore_audit.twins.pictures import RADIUS, Kind, same
+from mlecore_audit.twins.pictures import RADIUS, Kind, positions, same
 from mlecore_audit.twins.tables import twins_in_tables
 from mlecore_audit.twins.texts import near_texts
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 _TENTH = 0.1  # of the test rows; of the way from the sample's score to the perfect one
+_NEAREST = 3  # training images that are compared in detail with a test image as it is
 _COMMON = 20  # training rows with the same file or picture, above which it is a blank, not a copy
 
 
@@ -100,18 +101,23 @@ def _same_bytes(files: Files) -> Twins:
 
 def _near_pictures(files: Files, kind: Kind) -> Twins:
     test, train = (
-        [*_of(files, part, lambda entry: entry.hash is not None and entry.kind == kind)] for part in ("test", "train")
+        [*_of(files, part, lambda entry: bool(entry.hashes) and entry.kind == kind)] for part in ("test", "train")
     )
-    common = Counter(hash for _, hash in {(entry.key, entry.hash) for entry in train})
-    train = [entry for entry in train if common[entry.hash] <= _COMMON]
-    hashes, others = (np.array([entry.hash for entry in part], np.uint64) for part in (test, train))
-    near = near_pairs(hashes, others, RADIUS)
+    common = Counter(hash for _, hash in {(entry.key, entry.hashes[0]) for entry in train})
+    train = [entry for entry in train if common[entry.hashes[0]] <= _COMMON]
+    others = np.array([entry.hashes[0] for entry in train], np.uint64)
     pairs: dict[int, tuple[Entry, Entry]] = {}
-    for row, other in zip(near.row.tolist(), near.other.tolist(), strict=True):
-        if row not in pairs and same(files.picture(test[row]), files.picture(train[other])):
-            pairs[row] = test[row], train[other]
+    turned = 0
+    for position in range(len(test[0].hashes) if test else 0):
+        hashes = np.array([entry.hashes[position] for entry in test], np.uint64)
+        near = near_pairs(hashes, others, RADIUS, 1 if position else _NEAREST)
+        for row, other in zip(near.row.tolist(), near.other.tolist(), strict=True):
+            if row not in pairs and same(positions(files.picture(test[row]))[position], files.picture(train[other])):
+                pairs[row] = test[row], train[other]
+                turned += position > 0
+    how = f" ({turned:,} of them mirrored or turned)" if turned else ""
     looked = f" (among some {MOST:,} {kind}s of a part, chosen at random)" if files.share < 1 else ""
-    return _twins(f"have nearly the same {kind} as a training row", pairs.values(), looked)
+    return _twins(f"have nearly the same {kind} as a training row{how}", pairs.values(), looked)
 
 
 def _near_files(files: Files) -> Twins:

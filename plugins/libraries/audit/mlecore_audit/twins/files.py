@@ -21,7 +21,7 @@ from mlecore.prepare.threads import in_threads
 from mlecore_audit.files import Item
 from mlecore_audit.subject import Subject
 from mlecore_audit.training import Role
-from mlecore_audit.twins.pictures import SIDE, Kind, Picture, hash_of, kind_of, picture_of
+from mlecore_audit.twins.pictures import SIDE, Kind, Picture, hashes_of, kind_of, picture_of
 
 MOST = 200_000  # images and sounds of a part that are decoded
 _LARGEST = 64 << 20  # bytes of one that is decoded
@@ -38,7 +38,7 @@ class Entry:
     name: str
     digest: bytes | None = None  # None: no file of the other part has its size, or it is empty
     kind: Kind | None = None
-    hash: int | None = None  # perceptual; None: no picture, or one that shows nothing
+    hashes: tuple[int, ...] = ()  # perceptual; of training items one; empty: no picture, or one that shows nothing
     place: tuple[int, int] | None = None  # offset and length in the scratch file, of its picture or text
 
 
@@ -90,7 +90,8 @@ def read_files(subject: Subject) -> Files:
     for entry, picture in in_threads(_pictured, _read(subject, files, both - {0})):
         files.entries.append(entry)
         if picture is not None:
-            entry.hash = hash_of(picture)
+            hashes = hashes_of(picture, entry.kind or "image")
+            entry.hashes = hashes if entry.part == "test" else hashes[:1]
             files.keep(entry, picture.astype(np.uint8).tobytes())
     return files
 

@@ -30,7 +30,7 @@ class Near:
     distance: Indices
 
 
-def near_pairs(hashes: Hashes, others: Hashes, radius: int, keep: int = 3) -> Near:
+def near_pairs(hashes: Hashes, others: Hashes, radius: int, keep: int) -> Near:
     """For each of ``hashes`` (of shape (n,)) the ``keep`` nearest of ``others`` (shape (m,)) within ``radius`` bits.
 
     Memory is linear in n and m. Equal hashes of ``others`` count as one, the first.

@@ -2,7 +2,7 @@
 
 A perceptual hash alone takes chest X-rays, aerial views and letters of one kind for the same picture. So each candidate
 is compared in its fine detail, which a copy keeps through scaling and compression, and which no two photographs share.
-Crops, mirror images and sounds that are shifted in time are not found.
+Mirrored and turned images are found, too; crops and sounds that are shifted in time are not.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ Picture = NDArray[np.float32]
 """Grey values from 0 to 255, of shape (SIDE, SIDE)."""
 
 SIDE = 64
+_SMALL, _LOW = 32, 8  # side of what is hashed, and its frequencies that count
+_COSINES = np.cos(np.pi / _SMALL * np.outer(np.arange(_LOW), np.arange(_SMALL) + 0.5))
 RADIUS = 5  # bits in which the hashes of a picture and its copy may differ
 SAME_DETAIL = 0.9  # correlation
 _BLUR = 2.0  # pixels: what is coarser is no fine detail
@@ -49,13 +51,23 @@ def picture_of(data: bytes, kind: Kind) -> Picture | None:
     return picture if picture is not None and picture.std() > _FLAT and _detail(picture).std() > _DETAIL else None
 
 
-def hash_of(picture: Picture) -> int:
-    """Its perceptual hash of 64 bits."""
-    import imagehash
-    from PIL import Image
+def hashes_of(picture: Picture, kind: Kind) -> tuple[int, ...]:
+    """Its perceptual hashes of 64 bits, as it is, and of an image in its other ``positions``.
 
-    bits = imagehash.phash(Image.fromarray(picture.astype(np.uint8))).hash
-    return int.from_bytes(np.packbits(bits).tobytes(), "big")
+    The bits are which of the lowest frequencies of its cosine transform are above their median (pHash).
+    """
+    small = picture.reshape(_SMALL, SIDE // _SMALL, _SMALL, SIDE // _SMALL).mean(axis=(1, 3))
+    low = _COSINES @ small @ _COSINES.T
+    flip = np.where(np.arange(_LOW) % 2, -1, 1)  # a mirror image has the same frequencies, odd ones with another sign
+    mirrored = [low, low * flip, low * flip[:, None], low * flip * flip[:, None]]
+    every = [*mirrored, *(each.T for each in mirrored)] if kind == "image" else [low]
+    return tuple(int.from_bytes(np.packbits(each > np.median(each)).tobytes(), "big") for each in every)
+
+
+def positions(picture: Picture) -> tuple[Picture, ...]:
+    """As it is, mirrored left to right, top to bottom, both, and these with rows as columns."""
+    mirrored = picture, picture[:, ::-1], picture[::-1], picture[::-1, ::-1]
+    return *mirrored, *(each.T for each in mirrored)
 
 
 def same(picture: Picture, other: Picture) -> bool:
