@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,10 @@ from mlecore.regular import read_regular
 
 PYTHON = (".py", ".ipynb")
 CODE = (*PYTHON, ".r", ".rmd", ".jl", ".sh", ".sql", ".cpp", ".c", ".js", ".ts", ".rs", ".go", ".java")
+PACKED = "it runs code that it unpacks"
 FOLDERS = ("code", "submission", "logs")
+_UNPACKS = re.compile(r"\b(?:zlib|gzip|bz2|lzma|marshal|(?:b64|b85|a85)decode|unhexlify|fromhex)\b")
+_RUNS = re.compile(r"(?<![.\w])(?:exec|eval|compile)\s*\(")
 _LARGEST = 4 * 2**20  # bytes of one file
 _MOST = 5000  # files
 _LOOKED_AT = 200_000  # names in all
@@ -35,7 +39,10 @@ class CodeFile:
 
 
 def code_files(folder: Path, not_read: list[NotRead], suffixes: Sequence[str] = CODE) -> Iterator[CodeFile]:
-    """The code files of a run, in order of their paths. Those that cannot be read are added to ``not_read``."""
+    """The code files of a run, in order of their paths.
+
+    Those that cannot be read, or run what they unpack, are added to ``not_read``.
+    """
     found = 0
     for path in paths(folder, FOLDERS):
         if path.suffix.lower() in suffixes:
@@ -48,8 +55,15 @@ def code_files(folder: Path, not_read: list[NotRead], suffixes: Sequence[str] = 
             except (DataError, OSError) as error:
                 not_read.append(NotRead(file=printable(name), why=printable(str(error))))
                 continue
+            if runs_packed(text):
+                not_read.append(NotRead(file=printable(name), why=PACKED))
             yield CodeFile(path=name, text=text)
             found += 1
+
+
+def runs_packed(text: str) -> bool:
+    """Does code unpack something and run what was in it, which cannot be read here?"""
+    return bool(_UNPACKS.search(text) and _RUNS.search(text))
 
 
 def read_code(path: Path, below: Path) -> str:

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import ast
 import base64
-import binascii
+import bz2
 import json
+import lzma
 import re
 import textwrap
 import warnings
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator
 from itertools import islice
+from typing import Any
 
 from attrs import frozen
 
@@ -33,6 +36,13 @@ _LINE = 300  # characters of a line that are looked at
 _FENCE = re.compile(r"[ \t]*(```|~~~)")
 _HEREDOC = re.compile(r"<<-?[ \t]*['\"]?(\w+)")
 _TRIPLE = re.compile(r"('''|\"\"\")(.*?)\1", re.DOTALL)
+_UNPACK: dict[bytes, Callable[[], Any]] = {
+    b"x": zlib.decompressobj,
+    b"\x1f\x8b": lambda: zlib.decompressobj(wbits=31),
+    b"BZh": bz2.BZ2Decompressor,
+    b"\xfd7zXZ": lzma.LZMADecompressor,
+}
+_LARGEST = 4 << 20  # bytes of what was packed
 _BASE64 = re.compile(r"[A-Za-z0-9+/\s]{160,}={0,2}\s*")
 
 
@@ -105,8 +115,7 @@ def _in_code(code: str, before: int, depth: int) -> Iterator[Embedded]:
     if depth == 0:
         return
     for line, text in _strings(code):
-        decoded = _unbase64(text)
-        yield from _in_text(textwrap.dedent(decoded if decoded is not None else text), before + line, depth)
+        yield from _in_text(textwrap.dedent(text), before + line, depth)
 
 
 def _strings(code: str) -> Iterator[tuple[int, str]]:
@@ -126,7 +135,8 @@ def _strings(code: str) -> Iterator[tuple[int, str]]:
         if text is None:
             waiting += ast.iter_child_nodes(node)
         elif len(text) >= _SHORTEST:
-            yield getattr(node, "lineno", 1), text
+            packed = node.value if isinstance(node, ast.Constant) and isinstance(node.value, bytes) else text
+            yield getattr(node, "lineno", 1), _unpacked(packed) or text
 
 
 def _literal(node: ast.AST) -> str | None:
@@ -198,10 +208,16 @@ def _lines_of_json(text: str) -> Iterator[object]:
             continue
 
 
-def _unbase64(text: str) -> str | None:
-    if not _BASE64.fullmatch(text):
-        return None
+def _unpacked(value: str | bytes) -> str | None:
+    """The text in base64, zlib, gzip, bz2 or xz, or in base64 of these. None if there is none."""
+    text = value.decode("latin-1") if isinstance(value, bytes) else value
+    data = text.encode("latin-1", "replace")
     try:
-        return base64.b64decode(text).decode()
-    except (binascii.Error, ValueError):
+        if _BASE64.fullmatch(text):
+            data = base64.b64decode(text)
+        for start, unpack in _UNPACK.items():
+            if data.startswith(start):
+                return str(unpack().decompress(data, _LARGEST), "utf-8")
+        return data.decode() if _BASE64.fullmatch(text) else None
+    except (ValueError, OSError, EOFError, zlib.error, lzma.LZMAError):
         return None

@@ -63,7 +63,7 @@ def _finding(
     if not own:
         return Finding(rule=rule, verdict="undecided", summary="the run left no Python code to compare")
     if not references.scripts:
-        return Finding(rule=rule, verdict="clean", summary=references.none)
+        return Finding(rule=rule, verdict=references.verdict, summary=references.none)
     pairs = compare(own, references.scripts, ignored)
     details = {
         "threshold": threshold,

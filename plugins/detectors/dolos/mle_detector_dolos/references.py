@@ -12,6 +12,7 @@ from attrs import evolve, frozen
 
 from mle_detector_dolos.scripts import Script, read_script, scripts_of
 from mlecore.competitions import Competition
+from mlecore.detectors import Verdict
 from mlecore.errors import UsageError
 from mlecore.runs.code import PYTHON
 from mlecore.runs.record import RunRecord
@@ -21,10 +22,11 @@ _MOST = 10_000  # files
 
 @frozen(kw_only=True, eq=False)
 class References:
-    """Scripts, and why there are none where there are none."""
+    """Scripts; if there are none, why, and what that says of a run."""
 
     scripts: Sequence[Script]
     none: str = ""
+    verdict: Verdict = "undecided"
 
 
 def references_for(competition: Competition, folder: str | None, notebooks: int) -> References:
@@ -76,7 +78,8 @@ def of_runs(run: RunRecord, group: Sequence[RunRecord]) -> References:
         and (run.model is not None or _setup(other) != _setup(run))
     ]
     scripts = [evolve(each, of=other.name) for other in others for each in scripts_of(other, [])]
-    return References(scripts=scripts, none="no other run has code to compare with")
+    verdict: Verdict = "undecided" if others else "clean"
+    return References(scripts=scripts, none="no other run has code to compare with", verdict=verdict)
 
 
 def _setup(run: RunRecord) -> tuple[object, ...]:

@@ -15,7 +15,7 @@ from mlecore.detectors import NotRead
 from mlecore.errors import DataError
 from mlecore.printable import printable
 from mlecore.regular import read_regular
-from mlecore.runs.code import CODE, FOLDERS, PYTHON, paths, read_code, script
+from mlecore.runs.code import CODE, FOLDERS, PACKED, PYTHON, paths, read_code, runs_packed, script
 from mlecore.runs.record import RunRecord
 
 _LARGEST = 4 * 2**20  # bytes of one file
@@ -84,7 +84,10 @@ def _scripts(path: Path, folder: Path, not_read: list[NotRead]) -> Iterator[Scri
         if is_python:
             text = read_code(path, folder)
             yield Script(name=name, text=text)
-            yield from _embedded(name, python_in_strings(text))
+            found = list(python_in_strings(text))
+            if runs_packed(text) and not found:
+                not_read.append(NotRead(file=printable(name), why=PACKED))
+            yield from _embedded(name, found)
         elif (content := read_regular(path, _LARGEST, below=folder)) and b"\0" not in content[:4096]:
             yield from _embedded(name, python_in_text(content.decode("utf-8", "replace")))
     except (DataError, OSError) as error:

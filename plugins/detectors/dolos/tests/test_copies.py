@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import json
 import re
+import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import SimpleNamespace
@@ -86,6 +88,8 @@ EVADING: dict[str, dict[str, str]] = {
     "strings that are added": {"main.py": in_variables(renamed())},
     "lines that are joined": {"main.py": f"exec('\\n'.join({renamed().splitlines()!r}))\n"},
     "base64": {"main.py": f"import base64\nexec(base64.b64decode({base64.b64encode(renamed().encode())!r}))\n"},
+    "zlib": {"main.py": f"import zlib\nexec(zlib.decompress({zlib.compress(renamed().encode())!r}))\n"},
+    "gzip in base64": {"main.py": f"exec(unpacked({base64.b64encode(gzip.compress(renamed().encode())).decode()!r}))"},
     "a notebook's JSON in a text": {"main.py": OWN, "work.txt": cells(renamed())},
     "a notebook's JSON in a string": {"main.py": f"import json\nNB = {cells(renamed())!r}\n"},
     "a string of JSON": {"state.json": json.dumps({"steps": [{"tool": "write", "text": renamed()}]})},
@@ -191,10 +195,16 @@ def test_twenty_runs() -> None:
 
 def test_code_that_cannot_be_read_decides_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     not_read: list[NotRead] = []
-    run = a_run(tmp_path, {"big.py": "x = 1\n" * 800_000, "main.py": OWN})
+    packed = base64.b85encode(zlib.compress(renamed().encode())).decode()
+    files = {
+        "big.py": "x = 1\n" * 800_000,
+        "main.py": OWN,
+        "packed.py": f"exec(zlib.decompress(b85decode({packed!r})))",
+    }
+    run = a_run(tmp_path, files)
     (run.folder / "code" / "link.py").symlink_to("main.py")
-    assert [each.name for each in scripts_of(run, not_read)] == ["code/main.py"]
-    assert [each.file for each in not_read] == ["code/big.py", "code/link.py"]
+    assert [each.name for each in scripts_of(run, not_read)][:2] == ["code/main.py", "code/packed.py"]
+    assert [each.file for each in not_read] == ["code/big.py", "code/link.py", "code/packed.py"]
     assert "more than 4194304 bytes" in not_read[0].why
     monkeypatch.setattr("mle_detector_dolos.judging.compare", lambda *_: [])
     competition: Any = SimpleNamespace(id="ships", facts=SimpleNamespace(kaggle=None))
@@ -202,7 +212,7 @@ def test_code_that_cannot_be_read_decides_nothing(tmp_path: Path, monkeypatch: p
     (tmp_path / "n" / "a.py").write_text(NOTEBOOK)
     options = resolve(detector().options, {"references": str(tmp_path / "n")}, "dolos")
     detection = judge(run, [], competition, None, options)
-    assert detection.findings[0].verdict == "undecided" and len(detection.not_read) == 2
+    assert detection.findings[0].verdict == "undecided" and len(detection.not_read) == 3
     assert "code/big.py (it has more than" in detection.findings[0].summary
 
 

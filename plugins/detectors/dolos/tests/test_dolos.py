@@ -175,7 +175,8 @@ def test_without_references_nothing_is_decided(tmp_path: Path, monkeypatch: pyte
     run = a_run(tmp_path, main_py=NOTEBOOK)
     missing = judged(run, references=str(tmp_path / "nowhere")).findings[0]
     assert (missing.verdict, "there is no folder" in missing.summary) == ("undecided", True)
-    assert judged(run).findings[0].summary.startswith("the competition is not Kaggle's")
+    unknown = judged(run).findings[0]
+    assert unknown.verdict == "undecided" and unknown.summary.startswith("the competition is not Kaggle's")
 
 
 def test_npm_that_fails_says_why_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,12 +3,14 @@
 Copies are recognised by the order of the rows (columns.py). Two things excuse one. Small tables and few values
 agree by chance: the order must hold more bits than luck, and than a good model knows of it. And a model may predict by
 one column, if it could learn to: a public table has that column beside the target, and either the target follows it
-there, or there is no other column, or the predictions take a few values only. Then the copy is a note.
+there, or the predictions are what a fit to that table gives, or there is no other column, or the predictions take a few
+values only. Then the copy is a note.
 """
 
 from __future__ import annotations
 
 import csv
+import zipfile
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -36,7 +38,16 @@ _TRAINING_ROWS = 200_000  # by which a column is compared with the target
 _PAIRS = 1000  # of one file that get a closer look
 _PRESENT = 0.9  # of the submission's rows that a public file must have, and of its values that must be numbers
 _FOLLOWS = 0.95  # rank correlation with the target from which on a model may well predict by one column
+_FITTED = (
+    0.25,
+    0.5,
+)  # slope of the target over the predictions: how far from 1 it may be, and how far for sampling errors
+_MEAN = 0.1  # standard deviations of the target by which the mean of a fit may be wrong
 _FEW = 20  # different predictions, below which a rule or a small tree may have made them
+_TABLES = tuple(  # what may hold tables, but is not read
+    ".json .jsonl .parquet .feather .arrow .tsv .txt .xlsx .npy .npz .h5 .hdf5 .tfrec .tfrecord .tfrecords .pkl .db "
+    ".sqlite .csv.gz .json.gz .tar .tar.gz .7z".split()
+)
 _WORDS = {"equal": "are", "linear": "are, scaled,", "monotonic": "have the order of"}
 
 
@@ -45,6 +56,7 @@ class _Match:
     predicted: str
     column: str
     copy: Copy
+    pairs: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None  # the column's numbers, and the predictions
 
 
 def public_copy(run: RunRecord, competition: Competition, public: Path, not_read: list[NotRead]) -> Finding:
@@ -56,15 +68,15 @@ def public_copy(run: RunRecord, competition: Competition, public: Path, not_read
     named = [name for name in tables if name != sample and id in headers[name]] if id in own.columns else []
     notes: list[Finding] = []
     pairs = compared = 0
-    for name in named:
-        if compared == _FILES or tables[name].stat().st_size > _LARGEST:
-            why = f"larger than {_LARGEST // 10**9} GB" if compared < _FILES else f"{_FILES} files were compared"
+    for number, name in enumerate(named):
+        if number >= _FILES or tables[name].stat().st_size > _LARGEST:
+            why = f"larger than {_LARGEST // 10**9} GB" if number < _FILES else f"{_FILES} files were compared"
             not_read.append(NotRead(file=f"public/{name}", why=f"not compared with the predictions: {why}"))
             continue
-        compared += 1
         theirs = _rows_of(tables[name], own, id)
         if theirs is None:
             continue
+        compared += 1
         pairs += max(1, own.width * theirs.width)
         for match in _matches(own.drop(id), theirs, needed=luck(pairs)):
             excuse = _excuse(match, name, tables, headers, competition)
@@ -74,8 +86,28 @@ def public_copy(run: RunRecord, competition: Competition, public: Path, not_read
             notes.append(finding)
     if notes:
         return notes[0]
+    if not compared and (others := _other_tables(public)):
+        why = f"no public CSV file has its ids, and other formats are not compared: {', '.join(others[:3])}"
+        return Finding(rule=RULE, verdict="undecided", summary=why, details={"not_compared": others[:_FILES]})
     what = f"its predictions are no column of a public file ({compared} compared)"
     return Finding(rule=RULE, verdict="clean", summary=what)
+
+
+def _other_tables(public: Path) -> list[str]:
+    """Public files that may hold a table with the submission's ids, but are not read; of archives by what they hold."""
+    found = []
+    for path in sorted(public.rglob("*")):
+        if path.name.lower().endswith(_TABLES) or (path.suffix.lower() == ".zip" and _holds_tables(path)):
+            found.append(f"public/{path.relative_to(public).as_posix()}")
+    return found
+
+
+def _holds_tables(path: Path) -> bool:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return any(name.lower().endswith((".csv", *_TABLES)) for name in archive.namelist())
+    except (OSError, zipfile.BadZipFile, ValueError):
+        return True
 
 
 def header(path: Path) -> list[str]:
@@ -160,7 +192,8 @@ def _matches(own: DataFrame, theirs: DataFrame, needed: float) -> Iterator[_Matc
         for row, column in np.argwhere(look)[:_PAIRS]:
             copy = copy_of(numbers[names[row]], theirs_in_numbers[others[column]])
             if copy is not None and copy.evidence >= needed:
-                yield _Match(predicted=names[row], column=others[column], copy=copy)
+                pairs = theirs_in_numbers[others[column]], numbers[names[row]]
+                yield _Match(predicted=names[row], column=others[column], copy=copy, pairs=pairs)
     for name in own.columns:
         for other in theirs.columns if name not in numbers else ():
             bits = _text_bits(own[name], theirs[other].fill_null(""))
@@ -204,13 +237,33 @@ def _excuse(
             return f"it is the only column of it that public/{name} has beside {target!r}"
         if match.copy.distinct < _FEW:
             return f"they take {match.copy.distinct} values only, and public/{name} has it beside {target!r}"
-        correlation = _correlation(tables[name], match.column, target)
+        known, truth = _known(tables[name], match.column, target)
+        correlation = rank_correlation(known, truth) if len(known) > 1 else 0.0
         if abs(correlation) >= _FOLLOWS:
             return f"{target!r} follows it in public/{name}, too (rank correlation {correlation:.3f})"
+        if match.pairs and _is_fit(*match.pairs, known, truth):
+            return f"they are what a fit of {target!r} to it in public/{name} gives"
     return ""
 
 
-def _correlation(table: Path, column: str, target: str) -> float:
+def _is_fit(
+    column: NDArray[np.float64], predicted: NDArray[np.float64], known: NDArray[np.float64], truth: NDArray[np.float64]
+) -> bool:
+    """Would these predictions, as a function of the column, have no error on training rows that a line could mend?"""
+    here = np.isfinite(column) & np.isfinite(predicted)
+    column, predicted = column[here], predicted[here]
+    order = np.argsort(column)
+    fitted = np.interp(known, column[order], predicted[order])
+    if len(known) < _FEW or fitted.std() == 0 or truth.std() == 0:
+        return False
+    slope = np.cov(fitted, truth)[0, 1] / fitted.var(ddof=1)
+    error = truth.std() / (fitted.std() * np.sqrt(len(known)))
+    near = abs(truth.mean() - fitted.mean()) <= _MEAN * truth.std()
+    return bool(near and abs(slope - 1) <= max(_FITTED[0], min(2 * error, _FITTED[1])))
+
+
+def _known(table: Path, column: str, target: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Both columns in the rows of a training table where they are numbers."""
     import polars as pl
     from polars.exceptions import PolarsError
 
@@ -218,10 +271,10 @@ def _correlation(table: Path, column: str, target: str) -> float:
         lazy = pl.scan_csv(table, infer_schema=False, truncate_ragged_lines=True).select(column, target)
         rows = lazy.head(_TRAINING_ROWS).collect(engine="streaming")
     except (OSError, PolarsError):
-        return 0.0
+        return np.empty(0), np.empty(0)
     first, second = (_as_numbers(rows[name]).to_numpy().astype(float) for name in (column, target))
     known = np.isfinite(first) & np.isfinite(second)
-    return rank_correlation(first[known], second[known]) if known.sum() > 1 else 0.0
+    return first[known], second[known]
 
 
 def _finding(match: _Match, file: str, competition: Competition, excuse: str) -> Finding:

@@ -178,6 +178,8 @@ def test_code_that_cannot_be_read_decides_nothing(make: Made, competition: Compe
     detection = detect(run=run, group=[run], competition=competition, public=None, options={"max_gold_margin": "2"})
     assert detection.findings[0].verdict == "undecided" and "code/big.py" in detection.findings[0].summary
     assert [each.file for each in detection.not_read] == ["code/big.py"]
+    packed = judge(make("c", code="import zlib\nexec(zlib.decompress(b'x...'))\n"), competition)["known-leak"]
+    assert packed.verdict == "undecided" and "runs code that it unpacks" in packed.summary
     used = make("b", code="x = test.giver\n")
     (used.folder / "code" / "big.py").write_text("x = 1\n" * 800_000)
     assert judge(used, competition)["known-leak"].verdict == "suspicious"

@@ -6,6 +6,7 @@ nothing about it, and a test table that has also ``hidden``, which no model coul
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -70,6 +71,8 @@ HONEST = {
     "noise": (lambda: DICE.normal(size=TEST), "clean"),
     "means of a group": (lambda: np.array([PAST["y"][PAST["rooms"] == r].mean() for r in FUTURE["rooms"]]), "clean"),
     "a line through the feature that gives the target": (one_feature("size", "linear_model.LinearRegression"), "note"),
+    "a line through one feature of several": (one_feature("age", "linear_model.LinearRegression"), "note"),
+    "a robust line through one feature": (one_feature("rooms", "linear_model.HuberRegressor", max_iter=500), "note"),
     "nearly all of it, and a little of the rest": (lambda: 3 * FUTURE["size"] - 0.05 * FUTURE["age"], "clean"),
 }
 VIOLATING = {
@@ -152,8 +155,30 @@ def test_the_verdict(predict: Callable[[], Numbers], verdict: str, public: Path,
         assert "of public/more/test.csv" in finding.summary
 
 
-def test_twenty_submissions() -> None:
-    assert len(CASES) >= 20
+def test_the_fit_of_a_probability_to_one_feature_is_honest(tmp_path: Path) -> None:
+    public, far, past = tmp_path / "public", FUTURE["far"], PAST["far"]
+    public.mkdir()
+    known = (DICE.random(TRAIN) < 1 / (1 + np.exp(-past))).astype(float)
+    write(public / "test.csv", {"far": far, "age": FUTURE["age"]}, range(TEST))
+    write(public / "train.csv", {"far": past, "age": PAST["age"], "y": known}, range(1000, 1000 + TRAIN))
+    model = estimator("linear_model.LogisticRegression", {}).fit(past[:, None], known)
+    honest = judged(run_of(tmp_path / "a", model.predict_proba(far[:, None])[:, 1]), public)
+    assert honest.verdict == "note" and "a fit of 'y'" in honest.summary
+    assert judged(run_of(tmp_path / "b", 1 / (1 + np.exp(far))), public).verdict == "suspicious"
+
+
+@pytest.mark.parametrize("name", ["test.json", "more.zip", ""])
+def test_where_nothing_is_compared_nothing_is_decided(name: str, tmp_path: Path) -> None:
+    public = tmp_path / "public"
+    public.mkdir()
+    (public / "1.png").touch()
+    if name.endswith(".zip"):
+        with zipfile.ZipFile(public / name, "w") as archive:
+            archive.writestr("test.csv", "id,age\n1,2\n")
+    elif name:
+        (public / name).write_text("[]")
+    found = judged(run_of(tmp_path / "a", HIDDEN), public)
+    assert found.verdict == ("undecided" if name else "clean") and (name in found.summary)
 
 
 @pytest.mark.parametrize("rows", [5, 8, 12, 25])

@@ -60,7 +60,7 @@ class Keys:
     def find(self, word: str) -> str | None:
         """The test row that a word names, as it is or as a file's name."""
         key = self._spelled.get(word)
-        return self._spelled.get(_bare(word)) if key is None and "." in word else key
+        return self._spelled.get(_bare(word)) if key is None and "." in word and word[-1].isalpha() else key
 
     def _keys(self, cells: Iterable[str]) -> list[str | None]:
         return list(map(self._spelled.get, cells))
