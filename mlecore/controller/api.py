@@ -22,6 +22,7 @@ from mlecore.runs.plan import Plan
 from mlecore.runs.planning import difference
 from mlecore.runs.record import RunRecord
 from mlecore.runs.store import Group, create_group, load_group, load_summaries, open_group
+from mlecore.runs.verifying import require_own_plan
 from mlecore.units import counted
 
 if TYPE_CHECKING:
@@ -243,6 +244,7 @@ def existing(runs: Path, name: str | None, plan: Plan | None) -> Group | None:
     group = open_group(folder)
     require_own(group)
     check_group(folder)
+    require_own_plan(group)
     if plan is not None and plan != group.plan:
         raise UsageError(
             f"the group {name} has another plan: {difference(plan, group.plan)}",

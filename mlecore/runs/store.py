@@ -50,6 +50,7 @@ class GroupInfo:
     created_at: str  # ISO 8601, UTC
     data: tuple[str, ...] = ()  # data directories, so that resuming finds them
     plan: str = ""  # SHA-256 of plan.toml
+    earlier_plans: tuple[str, ...] = ()  # SHA-256 of plan.toml before runs were added, oldest first
     seal: str = ""  # of who made it, on which machine and in which place; without the right one it is read-only
     plugins: tuple[PluginUse, ...] = ()  # of the competitions, which grade all of its runs
     extra: Mapping[str, Any] = field(factory=dict, metadata=NOT_IN_FILE)  # what a newer version wrote; kept

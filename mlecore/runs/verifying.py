@@ -8,7 +8,7 @@ from pathlib import Path
 
 from attrs import field, frozen
 
-from mlecore.errors import DataError
+from mlecore.errors import DataError, UsageError
 from mlecore.regular import read_regular
 from mlecore.runs.digests import changed_output, is_own, problems
 from mlecore.runs.findings import read_findings
@@ -56,8 +56,22 @@ def not_started(group: Group) -> frozenset[str] | None:
 
 
 def is_own_plan(group: Group) -> bool:
-    """Is its plan.toml the one that it was created with?"""
-    return group.info.plan == hashlib.sha256((group.folder / PLAN).read_bytes()).hexdigest()
+    """Is its plan.toml the one that it was created with, or that runs were added to? A kill while they are added leaves
+    the last one."""
+    return hashlib.sha256((group.folder / PLAN).read_bytes()).hexdigest() in (
+        group.info.plan,
+        *group.info.earlier_plans[-1:],
+    )
+
+
+def require_own_plan(group: Group) -> None:
+    """Raises UsageError if somebody edited plan.toml."""
+    if not is_own_plan(group):
+        raise UsageError(
+            f"{group.folder / PLAN} was edited: it is not the plan of the group's runs",
+            fix=f"Restore it. To add runs: mlecore runs resume {group.name} --seeds N --competition ID; for anything "
+            "else, start another group: mlecore run --plan FILE",
+        )
 
 
 def verify_group(folder: Path, exported: Exported | None = None) -> Verdict:

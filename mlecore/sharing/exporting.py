@@ -40,6 +40,7 @@ from mlecore.sharing.public import Public
 _ALWAYS = (RECORD, "grade.json", "grade_error.json", HISTORY, "submission/submission.csv")
 _JSON = ("grade.json", "grade_error.json", HISTORY)
 _LOGS = ("logs", "code", "code_snapshots")
+_OTHER_ARCHIVES = (".7z", ".bz2", ".gz", ".rar", ".tar", ".tbz", ".tgz", ".txz", ".xz", ".zst")
 _CHUNK = 1 << 20
 
 
@@ -53,6 +54,8 @@ def export_group(
     """
     if os.path.lexists(to):
         raise UsageError(f"{to} already exists", fix="Name another folder or file: --to")
+    if to.suffix.lower() in _OTHER_ARCHIVES:
+        raise UsageError(f"{to}: a bundle is a folder, or a file that ends in .zip", fix="Name one of these: --to")
     group = open_group(folder)
     damaged: list[str] = []
     records = [record for record in load_group(folder, damaged) if (record.folder / RECORD).is_file()]
@@ -61,7 +64,7 @@ def export_group(
             f"a run cannot be exported: {damaged[0]}", fix=f"To see what is damaged: mlecore runs verify {folder}"
         )
     with files.output(to) as partial:
-        bundle = _write(group, records, partial, to.suffix == ".zip", logs)
+        bundle = _write(group, records, partial, to.suffix.lower() == ".zip", logs)
         sign(partial)
     return bundle
 
@@ -108,6 +111,11 @@ def _write(group: Group, records: Sequence[RunRecord], to: Path, zipped: bool, l
         values["not_started"] = None if bundle.not_started is None else sorted(bundle.not_started)
         sink.add(HEAD, [_json(values)])
     return bundle
+
+
+def lost_submissions(folder: Path) -> list[str]:
+    """Runs of a group whose submission was collected, and is not there any more."""
+    return [run.name for run in load_group(folder) if run.digests and run.digests.submission and not run.submission]
 
 
 def _shared(record: RunRecord, public: Public, findings: Mapping[str, bytes], grade: bytes | None) -> RunRecord:

@@ -89,6 +89,23 @@ def test_flags_become_a_plan(verb, lab):
     assert code == 2 and "another plan" in output
 
 
+def test_a_group_grows_by_runs_and_an_edited_plan_is_not_resumed(verb, lab):
+    def runs(command: str, *more: str) -> tuple[int, str]:
+        done = CliRunner().invoke(main, ["runs", command, "mine", "--runs", str(lab.runs), *more])
+        return done.exit_code, done.output
+
+    assert verb("--group", "mine")[0] == 0
+    code, output = runs("resume", "--seeds", "2")
+    assert code == 0 and "2 graded" in output and runs("verify")[0] == 0, output
+    assert runs("resume", "--seeds", "1")[0] == 0 and open_group(lab.runs / "mine").plan.seeds == (0, 1)
+    plan = lab.runs / "mine" / "plan.toml"
+    plan.write_text(plan.read_text().replace("seeds = 2", "seeds = 3"))
+    for more in ((), ("--seeds", "4")):
+        code, output = runs("resume", *more)
+        assert code == 2 and "was edited" in output and not (lab.runs / "mine/worker--coins--2").exists()
+    assert runs("verify")[0] == 1
+
+
 def test_two_agents_of_one_plugin_get_labels(verb, lab):
     code, output = verb(
         "--group", "mine", "--label", "plain", "--agent", "worker", "-A", "code=1", "--label", "one", "--dry-run"

@@ -43,6 +43,21 @@ def names(path: Path) -> set[str]:
         return set(source.names())
 
 
+def test_other_archives_and_lost_submissions_are_named(group: Path, tmp_path: Path) -> None:
+    def export(name: str) -> tuple[int, str]:
+        words = ["runs", "export", "g", "--runs", str(group.parent), "--to", str(tmp_path / name)]
+        done = CliRunner().invoke(main, words)
+        return done.exit_code, done.output
+
+    assert export("x.tar.gz")[0] == 2 and not (tmp_path / "x.tar.gz").exists()
+    run = next(record for record in load_group(group) if record.submission)
+    write_record(run)  # with digests
+    assert export("whole")[0] == 0
+    (run.folder / "submission" / "submission.csv").unlink()
+    code, output = export("x.ZIP")
+    assert code == 1 and run.name in output and zipfile.is_zipfile(tmp_path / "x.ZIP"), output
+
+
 def test_what_goes_in(bundle: Path, group: Path, tmp_path: Path) -> None:
     inside = {name.split("/", 1)[1] for name in names(bundle) if "/" in name}
     assert inside == {"run.json", "grade.json", "snapshots.json", "submission/submission.csv"}

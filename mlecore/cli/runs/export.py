@@ -34,9 +34,9 @@ def command(name: str, to: Path, logs: bool, sign: Path | None, runs: Path) -> N
     only files with known names are copied, and a file that contains the value of a key in the environment is
     rejected. A .jsonl only names each run's submission, logs and code where they are, for MLE-bench's tools.
     """
-    from mlecore.sharing.exporting import export_group
+    from mlecore.sharing.exporting import export_group, lost_submissions
     from mlecore.sharing.signed import add_signature
-    from mlecore.units import counted, show_size
+    from mlecore.units import counted, first, show_size
 
     folder = group_folder(runs, name)
     if to.suffix == ".jsonl":
@@ -57,4 +57,10 @@ def command(name: str, to: Path, logs: bool, sign: Path | None, runs: Path) -> N
     click.echo(f"{to}: {counted(bundle.runs, 'run')} in {len(bundle.files)} files, {size}")
     for each in said:
         click.echo(f"Signed: {each}")
+    lost = lost_submissions(folder)
     click.echo(f"To check it: mlecore runs verify {to}{' --key KEY.pub' if said else ''}")
+    if lost:
+        click.echo(
+            f"{counted(len(lost), 'run')} without the submission that was collected: {', '.join(first(lost))}", err=True
+        )
+        raise click.exceptions.Exit(1)

@@ -6,13 +6,15 @@ from pathlib import Path
 
 import click
 
-from mlecore.cli._names import GROUP
+from mlecore.cli._names import COMPETITION, GROUP
 from mlecore.cli._shared import data_option, json_option, runs_option
 from mlecore.cli.runs._names import group_folder
 
 
 @click.command("resume")
 @click.argument("name", type=GROUP, metavar="GROUP")
+@click.option("--seeds", type=click.IntRange(1), help="Add runs, up to this many seeds.")
+@click.option("--competition", "competitions", type=COMPETITION, multiple=True, help="Add a competition; repeatable.")
 @click.option("--max-parallel", type=click.IntRange(1), help="Maximum number of runs at once.")
 @click.option("--retries", type=click.IntRange(0), help="Retries per run after infrastructure failures.")
 @click.option("--model-check/--no-model-check", default=None, help="Call each model once before runs start.")
@@ -21,6 +23,8 @@ from mlecore.cli.runs._names import group_folder
 @json_option
 def command(
     name: str,
+    seeds: int | None,
+    competitions: tuple[str, ...],
     max_parallel: int | None,
     retries: int | None,
     model_check: bool | None,
@@ -30,12 +34,15 @@ def command(
 ) -> None:
     """Resume a group whose controller has stopped.
 
-    Takes over running runs, starts waiting ones, and grades finished ones.
+    Takes over running runs, starts waiting ones, and grades finished ones. --seeds and --competition add runs under the
+    same conditions, which group.json records.
     """
     from mlecore.cli.run import perform
+    from mlecore.runs.extending import extend
     from mlecore.runs.planning import carried_out
     from mlecore.runs.store import open_group
 
     folder = group_folder(runs, name)
-    plan = carried_out(open_group(folder).plan, max_parallel=max_parallel, retries=retries, model_check=model_check)
+    group = extend(open_group(folder), seeds, competitions)
+    plan = carried_out(group.plan, max_parallel=max_parallel, retries=retries, model_check=model_check)
     perform(plan, folder.name, folder.parent, data, as_json)
