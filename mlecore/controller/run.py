@@ -234,7 +234,7 @@ class RunLife:
     def _report_retry(self, run: ActiveRun, error: Exception, tries: int) -> None:
         name, why = run.record.name, explain(error)
         if isinstance(error, BackendUnreachable):
-            self.reporter.say(f"the backend does not answer: {why}; asking again", every=300)
+            self.reporter.say(f"runs cannot go on yet, asking again: {why}", every=300)
         else:
             self.reporter.say(f"{name}: {run.phase}: {why}; trying again, nothing is lost", every=60)
         if tries < self.timing.step_tries:

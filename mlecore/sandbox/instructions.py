@@ -45,7 +45,7 @@ It checks the format only and does not know the answers. You may use it as often
 score or answer questions.
 
 YOUR MEANS
-Time: {time}. When it is up, your processes get SIGTERM, then SIGKILL.
+Time: {time}. When it is up, your processes are ended.
 Hardware: {hardware}.
 Network: {network}.
 """

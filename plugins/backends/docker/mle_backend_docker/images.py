@@ -192,14 +192,14 @@ def _ensure(engine: Engine, settings: Settings, ref: str, out: IO[str]) -> dict[
         return found
     if settings.pull == "never":
         raise BackendError(f"the engine does not have the image {ref}, and pull=never", fix=f"docker pull {ref}")
-    _pull(engine, ref, out)
+    _pull(engine, ref, out, " Or name an existing one: -B base=IMAGE." if ref == settings.base else "")
     found = engine.image(ref)
     if found is None:
         raise BackendError(f"the engine pulled {ref} and has no such image")
     return found
 
 
-def _pull(engine: Engine, ref: str, out: IO[str]) -> None:
+def _pull(engine: Engine, ref: str, out: IO[str], alternative: str) -> None:
     import docker.errors
     from docker.utils import parse_repository_tag
 
@@ -225,7 +225,7 @@ def _pull(engine: Engine, ref: str, out: IO[str]) -> None:
     if problem is not None:
         raise BackendError(
             f"the image {ref} is not at the engine and cannot be pulled: {problem}",
-            fix="Check its name and your login (docker login), or name an existing image: -B base=IMAGE.",
+            fix=f"Check its name and your login (docker login).{alternative}",
         )
 
 

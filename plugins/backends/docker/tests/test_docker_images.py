@@ -312,9 +312,10 @@ def test_code_of_a_build_cannot_have_pip_read_the_mirror_s_settings() -> None:
 def test_a_base_image_that_does_not_exist_is_reported_in_words(make_lab: Callable[..., Lab], tmp_path: Path) -> None:
     with pytest.raises(BackendError, match="pull=never"):
         make_lab(base="mlecore-test/none:1", pull="never").backend.build(Recipe(), tmp_path / "log")
-    with pytest.raises(BackendError, match="cannot be pulled") as error:
-        make_lab(base="127.0.0.1:9/none:1").backend.build(Recipe(), tmp_path / "log")
-    assert "docker login" in str(error.value)
+    for recipe, advises in ((Recipe(), True), (Recipe(image="127.0.0.1:9/other:1"), False)):
+        with pytest.raises(BackendError, match="cannot be pulled") as error:
+            make_lab(base="127.0.0.1:9/none:1").backend.build(recipe, tmp_path / "log")
+        assert "docker login" in str(error.value) and ("-B base=" in str(error.value)) is advises
 
 
 def test_a_bundle_of_authorities_is_trusted_in_what_is_built(make_lab: Callable[..., Lab], tmp_path: Path) -> None:

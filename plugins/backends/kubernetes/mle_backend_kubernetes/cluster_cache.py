@@ -260,8 +260,13 @@ class Pods(Watch[Pod]):
         with self._listening():
             return [pod for pod in self._objects.values() if pod.job == job]
 
-    def ensure_ready(self, name: str, manifest: Callable[[], dict[str, Any]], seconds: float, fix: str = "") -> None:
-        """Create a helper pod unless it exists, and wait until it runs. Raises BackendUnreachable."""
+    def ensure_ready(
+        self, name: str, manifest: Callable[[], dict[str, Any]], seconds: float, fix: str = "", *, patient: bool = True
+    ) -> None:
+        """Create a helper pod unless it exists, and wait until it runs. Raises BackendUnreachable.
+
+        ``patient`` False: BackendError for a pod that waits for what does not come by itself, such as its image.
+        """
         path = self._cluster.path("pods", name)
         if (found := self.find(name)) is not None and found.finished:
             self._cluster.delete(path, gracePeriodSeconds=0)
@@ -269,10 +274,21 @@ class Pods(Watch[Pod]):
             found = None
         if found is None:
             self._cluster.ensure(self._cluster.path("pods"), manifest())
-        if not self.until(lambda: (pod := self.find(name)) is not None and (pod.ready or pod.finished), seconds):
-            found = self.find(name)
-            why = found.waiting if found else "it does not exist"
-            raise BackendUnreachable(f"the pod {name} does not start: {why}", fix=fix or f"kubectl describe pod {name}")
+
+        def settled() -> bool:
+            pod = self.find(name)
+            return pod is not None and (pod.ready or pod.finished or pod.stuck)
+
+        self.until(settled, seconds)
+        found = self.find(name)
+        if found is not None and (found.ready or found.finished):
+            return
+        why = found.waiting if found else "it does not exist"
+        stuck = found is not None and found.stuck
+        if stuck:
+            self._cluster.delete(path, gracePeriodSeconds=0)  # the next one may have another image
+        error = BackendError if stuck and not patient else BackendUnreachable
+        raise error(f"the pod {name} does not start: {why}", fix=fix or f"kubectl describe pod {name}")
 
     def forget(self, job_uid: str) -> None:
         """Drop what is remembered of this Job's deleted pod."""

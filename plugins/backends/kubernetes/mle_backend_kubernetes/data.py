@@ -184,8 +184,9 @@ class Data:
         volumes = [{"name": "claim", "persistentVolumeClaim": {"claimName": claim, "readOnly": read_only}}]
         labels = {names.ROLE: "loader"}
         created = manifests.helper_pod(settings, name, labels, container, volumes, LIFE + 60)
-        fix = f"kubectl describe pod {name}; does the storage class offer {settings.data_access} (-B data-access)?"
-        self._pods.ensure_ready(name, lambda: created, POD_TIMEOUT, fix)
+        fix = f"Can the cluster pull {container['image']} (-B helper), and does its storage class offer "
+        fix += f"{settings.data_access} (-B data-access)?"
+        self._pods.ensure_ready(name, lambda: created, POD_TIMEOUT, fix, patient=False)
         try:
             yield name
         finally:

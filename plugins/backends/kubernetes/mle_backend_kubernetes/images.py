@@ -119,9 +119,12 @@ def _finished(ref: str, out: IO[str]) -> Image:
         return Image(ref=ref, digest=digest)
     if "/" in repository and ("." in repository.split("/")[0] or ":" in repository.split("/")[0]):
         try:
-            if found := registry_image(ref if ":" in ref.rpartition("/")[2] else f"{ref}:latest"):
-                return evolve(found, installed=())  # its label may be that of an image that it was built from
+            found = registry_image(ref if ":" in ref.rpartition("/")[2] else f"{ref}:latest")
         except BackendError as error:  # perhaps only the cluster can reach it
             out.write(f"{error.message}\n")
+        else:
+            if found is None:
+                raise BackendError(f"there is no image {ref} in its registry", fix="Check its name, or push it.")
+            return evolve(found, installed=())  # its label may be that of an image that it was built from
     out.write(f"{ref} is used by name: no digest is available from its registry\n")
     return Image(ref=ref, digest=ref)

@@ -58,7 +58,7 @@ def registry_image(ref: str) -> Image | None:
             f"the registry {host} denies access to {name}:{tag} ({answer.status})",
             fix=f"docker login {host}",
         )
-    return None  # without a digest it cannot be pinned
+    return Image(ref=ref, digest=ref)  # without a digest it cannot be pinned
 
 
 def _get(pool: Any, url: str, headers: dict[str, str], redirects: int = 0) -> Any:

@@ -116,7 +116,6 @@ def test_what_it_lacks_is_built_where_there_is_an_engine(server: Server, tmp_pat
     [
         ("{host}/team/agent:1", "{host}/team/agent@{digest}"),
         ("{host}/agent", "{host}/agent@{digest}"),
-        ("{host}/agent:missing", "{host}/agent:missing"),  # perhaps the cluster finds it elsewhere
         ("elsewhere.example.com/a@sha256:1", "elsewhere.example.com/a@sha256:1"),
         ("python:3.11", "python:3.11"),  # whose registry only the nodes know
     ],
@@ -128,6 +127,11 @@ def test_a_finished_image_is_pinned_where_its_registry_can_be_asked(
     found = images.build(Recipe(pip=("never-built",)), tmp_path / "log")
     assert found.ref == ref.format(host=server.host, digest=DIGEST)
     assert not images.built_here(found.ref) and found.installed == ()
+
+
+def test_a_finished_image_that_its_registry_lacks_is_refused_at_once(server: Server, tmp_path: Path) -> None:
+    with pytest.raises(BackendError, match="agent:missing"):
+        Images(Settings.of({"image": f"{server.host}/agent:missing"})).build(Recipe(), tmp_path / "log")
 
 
 def test_a_storage_of_blobs_that_cannot_be_reached_keeps_no_image_away(server: Server) -> None:

@@ -114,12 +114,15 @@ def _probed(settings: Settings, slurm: Slurm) -> list[str]:
     images = f"{found['apptainer']}; ready-made images can be run"
     if found["apptainer_problem"]:
         images = f"no ready-made images: {found['apptainer_problem']}"
+    network = f"an open network is the node's: {found['no_network']}"
+    if not found["no_network"]:
+        network = "an open network of its own"
     gpus = found["gpus"]
     cgroup = f"; cgroup: {found['cgroup']}" if found["cgroup"] else "; memory and CPUs are watched, not enforced"
     return [
         f"node {name}: {found['system']}, Python {found['python']}, sees {Path(str(settings.state))} and this Python",
         f"node {name}: {sandbox}",
         f"node {name}: {images}",
-        f"node {name}: {'an open network of its own' if found['slirp4netns'] else 'no slirp4netns'}{cgroup}",
+        f"node {name}: {network}{cgroup}",
         f"node {name}: {found['cpus']} CPUs, GPUs: {', '.join(gpus) if isinstance(gpus, list) and gpus else 'none'}",
     ]

@@ -44,7 +44,7 @@ code=$?
 wait "$child" 2>/dev/null
 exit "$code"
 """
-_MISSING = "Ask the administrators for Apptainer, load its module before mlecore starts, or give -B isolation=none."
+_MISSING = "Ask the administrators for Apptainer, or load its module before mlecore starts."
 
 
 @frozen(kw_only=True)

@@ -54,8 +54,8 @@ def _unmet(resources: Resources, here: Capacity, isolated: bool, root: Path) -> 
     if isolated and resources.network == "open" and not slirp.is_there():
         text = "network=open is this machine's own network: jobs can reach its services on 127.0.0.1 and its Unix "
         text += "sockets without a file"
-        fix = "Install slirp4netns (apt-get install slirp4netns): each job then gets its own network."
-        yield Problem(description=text, fix=fix, fatal=False)
+        why, fix = slirp.problem()
+        yield Problem(description=f"{text}: {why}", fix=f"{fix} Each job then gets its own network.", fatal=False)
     if isolated and resources.network == "llm" and shutil.which("setpriv") is None:
         yield Problem(description="setpriv is not installed", fix="Install it (apt-get install util-linux).")
 

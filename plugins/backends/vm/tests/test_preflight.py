@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from mle_backend_vm import bubblewrap
+from mle_backend_vm.supervise import slirp
 
 from mlecore.errors import BackendError
 
@@ -114,3 +115,23 @@ def test_a_strict_umask_does_not_shut_the_agent_out(lab: Any) -> None:
 def test_only_the_owner_can_read_what_is_kept(any_lab: Any, state: Path) -> None:
     any_lab.run("/bin/true")
     assert stat.S_IMODE(state.stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize(
+    ("path", "there", "may", "words"),
+    [
+        (None, True, True, "not installed"),
+        ("/bin/slirp4netns", False, True, "modprobe tun"),
+        ("/bin/slirp4netns", True, False, "its mode is 0600"),
+        ("/bin/slirp4netns", True, True, ""),
+    ],
+)
+def test_why_a_job_gets_no_open_network_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, path: str | None, there: bool, may: bool, words: str
+) -> None:
+    tun = tmp_path / "tun"
+    tun.touch(0o600)
+    monkeypatch.setattr(slirp, "_TUN", tun if there else tmp_path / "no")
+    monkeypatch.setattr(slirp.shutil, "which", lambda program: path)
+    monkeypatch.setattr(slirp.os, "access", lambda path, mode: may)
+    assert words in " ".join(slirp.problem()) and slirp.is_there() is not bool(words)

@@ -26,7 +26,7 @@ def probe(root: Path, folder: Path) -> None:
         "bubblewrap": bubblewrap.version() if shutil.which("bwrap") else "",
         "apptainer": apptainer.version() if shutil.which("apptainer") else "",
         "apptainer_problem": "" if other is None else other.description,
-        "slirp4netns": slirp.is_there(),
+        "no_network": ": ".join(filter(None, slirp.problem())),
         "cgroup": ", ".join(held_by_cgroup()),
         "cpus": len(os.sched_getaffinity(0)),
         "gpus": [gpu.model for gpu in gpus.found().values()],

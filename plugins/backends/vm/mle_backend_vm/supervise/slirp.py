@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
+from pathlib import Path
 
 from .helpers import Helpers, Program
 from .namespaces import Entrance
@@ -16,9 +18,23 @@ PROGRAM = "slirp4netns"
 RESOLVER = "10.0.2.3"  # where it answers questions about names, by asking the machine's own servers
 
 
+_TUN = Path("/dev/net/tun")  # of which it gets its network card
+
+
+def problem() -> tuple[str, str]:
+    """Why it cannot be used, and what to do about that; empty if it can."""
+    if shutil.which(PROGRAM) is None:
+        return f"{PROGRAM} is not installed", f"Install {PROGRAM} (apt-get install {PROGRAM})."
+    if not _TUN.exists():
+        return f"there is no {_TUN}, which {PROGRAM} needs", "Load the module: modprobe tun."
+    if not os.access(_TUN, os.R_OK | os.W_OK):
+        mode = f"{stat.S_IMODE(_TUN.stat().st_mode):04o}"
+        return f"{PROGRAM} may not open {_TUN} (its mode is {mode})", f"Let users open it: chmod 0666 {_TUN}."
+    return "", ""
+
+
 def is_there() -> bool:
-    """Is it installed, and may it make the network card that it wants?"""
-    return shutil.which(PROGRAM) is not None and os.access("/dev/net/tun", os.R_OK | os.W_OK)
+    return problem() == ("", "")
 
 
 def helpers(folder: str, init: int) -> Helpers:
