@@ -150,7 +150,7 @@ def _disk(missing: Sequence[Competition], dirs: DataDirs) -> Iterator[Finding]:
     needed = 2 * known  # the archive, and what it unpacks to
     what = f"{show_size(free)} free in {dirs.first}"
     if missing:
-        about = f"about {show_size(needed)}" if needed >= 1e6 else "less than 1 MB"
+        about = f"about {show_size(known)}, twice that on disk" if known >= 1e6 else "less than 1 MB"
         what += f"; {counted(len(missing), 'competition')} to download: {about}"
         what += f", and {unknown} of unknown size" if unknown else ""
     if needed > free:

@@ -221,7 +221,7 @@ def _price(text: str) -> tuple[str, dict[str, float]]:
     name, _, amounts = text.rpartition("=")
     try:
         price = tuple(map(float, amounts.split(",")))
-        names = {1: ("use",), 2: ("input", "output")}[len(price)]
+        names = {1: ("use",), 2: ("input", "output")}[len(price) if name else 0]
     except (ValueError, KeyError):
         raise UsageError(
             f"invalid --price {text!r}",

@@ -92,7 +92,7 @@ def describe(record: RunRecord, report: Report | None) -> str:
         more = filter(None, (refusal_words(record.relay_refused), _said(record, report)))
         return "; ".join([f"{record.name}: {graded_words(report)}{used}{how}", *more])
     if record.state in ("cancelled", "failed"):
-        return f"{record.name}: {record.state}: {record.reason}"
+        return ": ".join(dict.fromkeys((record.name, record.state, record.reason or record.state)))
     return ""
 
 

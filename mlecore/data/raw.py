@@ -61,7 +61,8 @@ def get_raw(competition: Competition, dirs: DataDirs, source: Source, verify: bo
             return Raw(path=path.absolute())
         case Archive(path=path):
             if not path.is_file():
-                raise UsageError(f"--archive {path}: no such file")
+                fix = f"For an unpacked download: --raw {path}" if path.is_dir() else None
+                raise UsageError(f"--archive {path}: it is {'no file' if path.exists() else 'missing'}", fix=fix)
             return _unpacked(competition, folder, path, verify, progress)
         case Kaggle():
             from mlecore.data.kaggle.download import download

@@ -83,5 +83,5 @@ def choose(names: Sequence[str], options: GivenOptions) -> tuple[list[ReadyDetec
         broken = [plugin for plugin in plugins("detector") if plugin.state in ("broken", "incompatible")]
         remarks += [f"detector {plugin.name} judges no run: it is {plugin.state}: {plugin.reason}" for plugin in broken]
     if chosen and (why := unavailable()):
-        remarks.append(f"detectors could open the answers here: {why}")
+        remarks.append(f"detectors run without a sandbox here, where they can read the answers: {why}")
     return chosen, remarks

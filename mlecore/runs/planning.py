@@ -206,5 +206,5 @@ def _flat(values: Any, path: str = "") -> dict[str, Any]:
         values = {f"[{number}]": value for number, value in enumerate(values)}
     if not isinstance(values, dict):
         return {path: values}
-    parts = {f"{path}{'.' if path and key[0] != '[' else ''}{key}": value for key, value in values.items()}
+    parts = {f"{path}{'.' if path and key[:1] != '[' else ''}{key}": value for key, value in values.items()}
     return {key: value for name, part in parts.items() for key, value in _flat(part, name).items()}

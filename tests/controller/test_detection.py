@@ -220,7 +220,7 @@ def test_without_bubblewrap_a_warning_says_that_answers_can_be_seen(
     monkeypatch.setattr("mlecore.detecting.ready.unavailable", lambda: "bubblewrap (bwrap) is not installed")
     monkeypatch.setattr("mlecore.detecting.view.unavailable", lambda: "bubblewrap (bwrap) is not installed")
     code, output = detect("--detector", "judge")
-    assert code == 1 and "detectors could open the answers here: bubblewrap (bwrap) is not installed" in output
+    assert code == 1 and "they can read the answers: bubblewrap (bwrap) is not installed" in output
 
 
 @pytest.fixture

@@ -262,3 +262,5 @@ def test_a_run_that_scores_like_the_sample_shows_what_its_agent_said_last(lab):
     assert "score 0.6, the same as the sample submission" in line
     assert line.endswith("; it last said: result: sample (not done after 360 s)")
     assert "it last said" not in describe(record, evolve(report, score=0.7, beats_sample=True))
+    cancelled = evolve(record, state="cancelled", reason="cancelled")
+    assert describe(cancelled, None) == f"{record.name}: cancelled"

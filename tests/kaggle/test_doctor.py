@@ -78,7 +78,7 @@ def test_the_disk_is_held_against_what_is_wanted(
     cli.install("small", kaggle.add("small", raw_files), "size_gb = 0.001")
     cli.install("huge", kaggle.add("huge", raw_files), "size_gb = 1e6")
     _, found = findings(cli, "small")
-    assert "1 competition to download: about 2.0 MB" in of("disk", found, "ok")[0]["what"]
+    assert "1 competition to download: about 1.0 MB, twice that on disk" in of("disk", found, "ok")[0]["what"]
     code, found = findings(cli, "small", "huge")
     assert code == 1 and "2000.0 TB" in of("disk", found, "problem")[0]["what"]
 

@@ -35,7 +35,7 @@ def agent() -> Agent:
                 help="tools that the agent may not use; WebSearch runs at the provider and needs --server-tools",
             ),
             Option(name="small_model", help="model for its background tasks; default: the run's model"),
-            Option(name="args", help="additional arguments of claude, as in a shell"),
+            Option(name="args", help="additional arguments of claude, quoted as for a shell"),
             PROMPT,
             Option(name="pip", help="packages for its code: comma-separated, or a file", default=PACKAGES),
             Option(name="version", default=VERSION, help="version of the npm package"),

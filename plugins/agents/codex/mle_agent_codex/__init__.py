@@ -35,7 +35,7 @@ def agent() -> Agent:
             ),
             Option(name="reasoning", help="reasoning effort; default: the model's own"),
             Option(name="retries", type="integer", default="8", help="retries per failed call, with growing pauses"),
-            Option(name="args", help="additional arguments of codex exec, as in a shell: '-c key=value'"),
+            Option(name="args", help="additional arguments of codex exec, quoted as for a shell: '-c key=value'"),
             PROMPT,
             Option(name="pip", help="packages for its code: comma-separated, or a file", default=PACKAGES),
             Option(name="version", default=VERSION, help="version of the npm package"),
