@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
 
 from mlecore.cli._names import COMPETITION, GROUP
-from mlecore.cli._shared import data_option, json_option, runs_option
+from mlecore.cli._shared import data_option, echo, json_option, runs_option
 from mlecore.cli.runs._names import group_folder
 
 
@@ -38,11 +39,17 @@ def command(
     same conditions, which group.json records.
     """
     from mlecore.cli.run import perform
+    from mlecore.controller.experiment import read_inputs
     from mlecore.runs.extending import extend
     from mlecore.runs.planning import carried_out
     from mlecore.runs.store import open_group
 
     folder = group_folder(runs, name)
-    group = extend(open_group(folder), seeds, competitions)
+    group = open_group(folder)
+    for added in competitions:  # what cannot run is no part of a plan
+        read_inputs(
+            added, group.plan, [str(path.absolute()) for path in data] or group.info.data, partial(echo, err=True)
+        )
+    group = extend(group, seeds, competitions)
     plan = carried_out(group.plan, max_parallel=max_parallel, retries=retries, model_check=model_check)
     perform(plan, folder.name, folder.parent, data, as_json)
