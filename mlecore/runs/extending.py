@@ -21,7 +21,7 @@ from mlecore.runs.verifying import require_own_plan
 
 def extend(group: Group, seeds: int | None, competitions: Sequence[str]) -> Group:
     """Add runs, so that each agent runs on all competitions with ``seeds`` seeds at least. Recorded in group.json and
-    in the journal. Raises UsageError, LockHeld while a controller is at work.
+    in the journal. Raises UsageError, LockHeld while a controller runs it.
     """
     plan = group.plan
     wanted = evolve(
