@@ -48,8 +48,8 @@ def module_page(name: str) -> str:
 
 def _names(module: ModuleType) -> list[str]:
     listed: list[str] | None = getattr(module, "__all__", None)
-    if listed is not None:
-        return listed
+    if listed is not None:  # without constants, which docstrings explain
+        return [name for name in listed if hasattr(getattr(module, name), "__module__")]
     own = inspect.getmembers(module, lambda value: getattr(value, "__module__", "") == module.__name__)
     named = [name for name, value in own if not name.startswith("_") and (inspect.isclass(value) or callable(value))]
     return sorted(named, key=lambda name: inspect.getsourcelines(getattr(module, name))[1])

@@ -17,7 +17,7 @@ KAGGLE_CLIP = 1e-15  # 34.5388
 
 
 def log_loss(truth: ArrayLike, probability: ArrayLike, *, clip: float = EPSILON) -> float:
-    """Mean over rows of -ln(p of the true class), p clipped to [clip, 1 - clip].
+    """Mean over rows of -ln(p of the true class), p clipped to [clip, 1 - clip]; Kaggle's clip is KAGGLE_CLIP.
 
     Binary: both of one dimension, truth 0/1, probability that of 1. Multi-class: both rows x classes, truth one-hot
     (or shares that weigh the classes). No softmax, no rescaling of rows, whatever they add up to.
