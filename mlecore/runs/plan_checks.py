@@ -24,6 +24,7 @@ def check_plan(plan: Plan) -> Plan:
     _check_models(plan)
     _check_mcp(plan)
     _check_secrets(plan)
+    _check_hosts(plan)
     return plan
 
 
@@ -45,6 +46,18 @@ def _check_runs(plan: Plan) -> None:
     for seed in plan.seeds:
         if not 0 <= seed < 2**32:
             raise UsageError(f"seed {seed}: seeds are whole numbers from 0 to {2**32 - 1}, which NumPy accepts")
+
+
+def _check_hosts(plan: Plan) -> None:
+    if not plan.limits.allow:
+        return
+    from mlecore.relay import Pattern
+
+    for text in plan.limits.allow:
+        try:
+            Pattern(text)
+        except ValueError as error:
+            raise UsageError(f"limits.allow: {error}", fix="Write host, host:port or *.domain.") from None
 
 
 def _check_secrets(plan: Plan) -> None:

@@ -10,7 +10,6 @@ from mle_backend_vm import folders, gpus
 from mle_backend_vm.supervise import cgroups, slirp
 from mlecore.backends import Capacity, Problem, Resources
 from mlecore.errors import BackendError
-from mlecore.relay import Pattern
 from mlecore.units import counted, show_size
 
 
@@ -72,16 +71,8 @@ def unmet_by_sandbox(resources: Resources, isolated: bool) -> Iterator[Problem]:
         if resources.model is not None:
             text = "an agent without a sandbox reaches no model: its gateway is a part of the sandbox"
             yield Problem(description=text, fix="Leave out -B isolation=none.")
-    elif resources.network == "llm":
-        if not resources.allow and resources.model is None:
-            yield Problem(description="network llm, but neither a model nor an allowed host", fix="--endpoint URL")
-        for text in resources.allow:
-            try:
-                Pattern(text)
-            except ValueError as error:
-                yield Problem(
-                    description=f"the relay cannot allow it: {error}", fix="Write host, host:port or *.domain."
-                )
+    elif resources.network == "llm" and not resources.allow and resources.model is None:
+        yield Problem(description="network llm, but neither a model nor an allowed host", fix="--endpoint URL")
 
 
 def held_by_cgroup() -> tuple[str, ...]:
