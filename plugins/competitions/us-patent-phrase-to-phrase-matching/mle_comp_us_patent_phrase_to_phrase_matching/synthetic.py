@@ -29,8 +29,8 @@ def make_raw(raw: Path, seed: int, size: float) -> None:
         target = {7: "null", 8: f'"{target}"'}.get(number % 100, target)
         rows.append((anchor, target, _KINDS[rng.randint(5)], ["0.00", "0.25", "0.50", "0.75", "1.00"][shared]))
     table = pd.DataFrame(rows, columns=["anchor", "target", "context", "score"])
+    table.insert(0, "id", hex_ids(count, 16, seed=seed))
     table = table.iloc[rng.permutation(count)]
-    table.insert(0, "id", hex_ids(count, 16, seed=seed))  # in an order that tells nothing: their ends repeat
     table.to_csv(raw / "train.csv", index=False, lineterminator="\n")
     table.head(4).drop(columns="score").to_csv(raw / "test.csv", index=False, lineterminator="\n")
     table.head(4)[["id"]].assign(score=0).to_csv(raw / "sample_submission.csv", index=False, lineterminator="\n")
