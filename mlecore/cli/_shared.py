@@ -24,11 +24,23 @@ _NARROW = 8  # columns that a folded cell has at least
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+class Folder(click.Path):
+    """A folder; not the empty text of a shell variable without a value, which would be the current one."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path, file_okay=False)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "":
+            self.fail("it is empty; the current folder is '.'", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 def data_option(function: F) -> F:
     """--data DIR, repeatable: where prepared data lie."""
     return click.option(
         "--data",
-        type=click.Path(path_type=Path, file_okay=False),
+        type=Folder(),
         multiple=True,
         help="Data directory; repeatable, new data go to the first. [env MLECORE_DATA; default: user data folder]",
     )(function)
@@ -126,7 +138,7 @@ def runs_option(function: F) -> F:
     """--runs DIR: where groups of runs lie."""
     return click.option(
         "--runs",
-        type=click.Path(path_type=Path, file_okay=False),
+        type=Folder(),
         envvar="MLECORE_RUNS",
         default=Path("runs"),
         show_default=True,

@@ -127,7 +127,9 @@ class OpenBundle:
                 if left <= 0:
                     return
         except FileNotFoundError:
-            raise DataError(f"{name} is missing") from None
+            raise DataError(
+                f"{name} is missing", fix="Export the group again: mlecore runs export GROUP --to PATH"
+            ) from None
         except DataError as error:
             raise DataError(f"{name} cannot be read: {error.message}") from None
         except (OSError, ValueError) as error:  # ValueError: a name that no file has

@@ -43,6 +43,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("prepare spaceship-titanic --archive .", "--raw"),
         ("grade optical-digits s.csv", "mlecore grade s.csv optical-digits"),
         ("check optical-digits s.csv", "mlecore check s.csv optical-digits"),
+        ("prepare optical-digits --data=", "it is empty"),
+        ("runs list --runs=", "it is empty"),
     ],
 )
 def test_wrong_usage(words: str, told: str) -> None:
