@@ -49,6 +49,7 @@ NEEDS = {
     r"runs trace": "a run that called a model",
     r"detect .*(--detector NAME|-D )": "a model, or a detector of the reader's",
     r"runs cancel .*/RUN": "a run that has not ended",
+    r"runs resume .*--competition": "a competition of the reader's",
     r"runs adopt": "a group from elsewhere",
     r"runs import (logs/|jobs/|scores)": "results of another harness",
     r"report logs": "a group from elsewhere",

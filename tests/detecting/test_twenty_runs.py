@@ -120,7 +120,8 @@ def test_the_three_are_found_and_nothing_else(references: Path, tmp_path: Path) 
     outcomes = {
         (j.detector, j.outcome) for seed, each in graded.items() if seed not in flagged for j in each.judgements
     }
-    assert outcomes == {("dolos", "clean"), ("leaks", "clean"), ("rules", "clean"), ("rules", "note")}
+    # the competition has no public CSV with the ids, so that nothing was compared
+    assert outcomes == {("dolos", "clean"), ("leaks", "undecided"), ("rules", "clean"), ("rules", "note")}
 
     by_seed = {record.seed: read_findings(record)[0] for record in records}
     copied = by_seed[7]["dolos"].flagged[0]

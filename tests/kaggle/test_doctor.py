@@ -80,7 +80,7 @@ def test_the_disk_is_held_against_what_is_wanted(
     _, found = findings(cli, "small")
     assert "1 competition to download: about 1.0 MB, twice that on disk" in of("disk", found, "ok")[0]["what"]
     code, found = findings(cli, "small", "huge")
-    assert code == 1 and "2000.0 TB" in of("disk", found, "problem")[0]["what"]
+    assert code == 1 and "1000.0 TB" in of("disk", found, "problem")[0]["what"]
 
 
 def test_the_text_puts_each_fix_below_its_problem(kaggle: Any, cli: Any, raw_files: dict[str, bytes]) -> None:
