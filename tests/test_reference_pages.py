@@ -26,7 +26,7 @@ def test_the_page_is_current(name: str) -> None:
 def test_whatever_is_offered_is_on_its_page_and_has_words(name: str) -> None:
     module = importlib.import_module(f"mlecore.{name}")
     page = script.PAGES[name]()
-    assert [public for public in module.__all__ if f"\n### {public}\n" not in page] == []
+    assert [public for public in script._names(module) if f"\n### {public}\n" not in page] == []
     assert [public for public in module.__all__ if not inspect.getdoc(getattr(module, public))] == []
 
 

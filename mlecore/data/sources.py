@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,6 @@ from mlecore.errors import UsageError
 
 if TYPE_CHECKING:
     from mlecore.competitions import Competition
-
-_LARGEST = 10_000  # a table of gigabytes
 
 
 @frozen(kw_only=True)
@@ -26,8 +25,8 @@ class Synthetic:
     def __attrs_post_init__(self) -> None:
         if self.seed is not None and not 0 <= self.seed < 2**32:
             raise UsageError(f"seed {self.seed} of synthetic data: seeds are whole numbers from 0 to {2**32 - 1}")
-        if self.size is not None and not 0 < self.size <= _LARGEST:
-            raise UsageError(f"size {self.size} of synthetic data: sizes are above 0, and {_LARGEST:,} at most")
+        if self.size is not None and not 0 < self.size < math.inf:
+            raise UsageError(f"size {self.size} of synthetic data: sizes are finite and above 0")
 
 
 @frozen

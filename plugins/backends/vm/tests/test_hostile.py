@@ -304,7 +304,7 @@ def test_missing_slirp4netns_is_reported_before_the_start(lab: Any, monkeypatch:
 
     from mlecore.backends import Resources
 
-    monkeypatch.setattr(slirp, "is_there", lambda: False)
+    monkeypatch.setattr(slirp, "problem", lambda: ("slirp4netns is not installed", "Install slirp4netns."))
     [problem] = [one for one in lab.vm.preflight([Resources(network="open")]) if "network=open" in one.description]
     assert not problem.fatal and "slirp4netns" in problem.fix
     assert lab.vm.describe().details["open_network"] == "the machine's"

@@ -96,13 +96,9 @@ def test_a_relay_that_dies_is_started_again(lab: Any, servers: list[str], wait_u
     assert lab.output(handle) == "up\na model's words\n"
 
 
-def test_an_invalid_allow_list_is_reported_before_the_start(lab: Any) -> None:
+def test_a_network_without_anything_to_reach_is_reported_before_the_start(lab: Any) -> None:
     words = " ".join(problem.description for problem in lab.vm.preflight([lab.job("x", network="llm").resources]))
     assert "neither a model nor an allowed host" in words
-    words = " ".join(
-        problem.description for problem in lab.vm.preflight([lab.job("x", network="llm", allow=("a b",)).resources])
-    )
-    assert "'a b'" in words
 
 
 def _relays(lab: Any) -> list[int]:
