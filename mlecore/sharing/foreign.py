@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ from mlecore.runs.journal import Journal
 from mlecore.runs.planning import make_plan
 from mlecore.runs.record import Collected, RunRecord
 from mlecore.runs.store import Group, create_group, planned_records, write_record
+
+_Place = tuple[str, str, int]  # label, competition, seed
 
 _SUBMISSION_LIMIT = 4 * 2**30  # bytes; grading has its own, narrower limit
 _KEPT_LIMIT = 2**30  # bytes of one run's logs and code
@@ -45,7 +48,7 @@ class ForeignRun:
     name: str  # at the harness, for messages
     label: str  # of the agent
     competition: str
-    seed: int
+    seed: int | None = None  # None: the next number of its label and competition, from 0
     folder: Path | None  # with submission/submission.csv, logs/ and code/, as far as they exist; None: only a report
     report: Report | None
     facts: Mapping[str, Any] = field(factory=dict)  # fields of RunRecord that the harness knows
@@ -70,29 +73,19 @@ def create_imported(
     Raises UsageError if those differ (``apart`` says how to import such runs), if the group's name is taken, or if two
     runs would be the same one; DataError if the group cannot be written.
     """
-    names: dict[tuple[str, str, int], str] = {}
-    for run in found:
-        place = (run.label, run.competition, run.seed)
-        if place in names:
-            raise UsageError(
-                f"{names[place]} and {run.name} are both {run.label} on {run.competition} with seed {run.seed}",
-                fix="Import them as separate groups: --group NAME",
-            )
-        names[place] = run.name
-        if label_of(run.competition) != run.competition:  # it becomes part of a folder's name
-            raise UsageError(f"{run.name}: {run.competition[:100]!r} is no name of a competition")
+    placed = _placed(found)
     plan = make_plan(
         {
             "agents": [{"name": label, "label": label} for label in dict.fromkeys(run.label for run in found)],
             "competitions": sorted({run.competition for run in found}),
-            "seeds": sorted({run.seed for run in found}),
+            "seeds": sorted({seed for *_, seed in placed}),
             "data": _data(found, apart),
         }
     )
     try:
         group = create_group(runs, name, plan)
         try:
-            left_out = _fill(group, found, harness, created_at)
+            left_out = _fill(group, placed, harness, created_at)
         except BaseException:
             files.remove(group.folder)  # half a group is none
             raise
@@ -106,20 +99,39 @@ def create_imported(
     )
 
 
-def _fill(group: Group, found: Sequence[ForeignRun], harness: str, created_at: str | None) -> list[str]:
+def _placed(found: Sequence[ForeignRun]) -> dict[_Place, ForeignRun]:
+    """By label, competition and seed. Raises UsageError."""
+    placed: dict[_Place, ForeignRun] = {}
+    next_seed: Counter[tuple[str, str]] = Counter()
+    for run in found:
+        setup = (run.label, run.competition)
+        place = (*setup, next_seed[setup] if run.seed is None else run.seed)
+        next_seed[setup] += 1
+        if place in placed:
+            raise UsageError(
+                f"{placed[place].name} and {run.name} are both {run.label} on {run.competition} with seed {place[2]}",
+                fix="Import them as separate groups: --group NAME",
+            )
+        placed[place] = run
+        if label_of(run.competition) != run.competition:  # it becomes part of a folder's name
+            raise UsageError(f"{run.name}: {run.competition[:100]!r} is no name of a competition")
+    return placed
+
+
+def _fill(group: Group, placed: Mapping[_Place, ForeignRun], harness: str, created_at: str | None) -> list[str]:
     """Write the runs; what was left out of them."""
     planned = {(record.label, record.competition, record.seed): record for record in planned_records(group)}
     left_out: list[str] = []
-    for run in found:
+    for place, run in placed.items():
         record = evolve(
-            planned[run.label, run.competition, run.seed],
+            planned[place],
             agent=PluginUse(name=run.label),
             backend=PluginUse(name=harness),
             imported_from=harness,
             created_at=created_at,
         )
         _write(record, run, left_out)
-    Journal(group.folder).note("imported", runs=len(found))
+    Journal(group.folder).note("imported", runs=len(placed))
     return left_out
 
 

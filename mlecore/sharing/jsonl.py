@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -55,7 +54,6 @@ def import_jsonl(
     Several lines of one competition are seeds 0, 1, ... Raises UsageError.
     """
     graded = {Path(report.submission_path): report for each in reports for report in read_reports(each)}
-    seeds: Counter[str] = Counter()
     found, left_out = [], []
     with scratch() as folder:
         for number, line in enumerate(read_jsonl(path), 1):
@@ -65,12 +63,10 @@ def import_jsonl(
                     name=f"run {number}",
                     label=label_of(agent or path.stem),
                     competition=line.competition_id,
-                    seed=seeds[line.competition_id],
                     folder=folder / str(number),
                     report=graded.get(line.submission_path) if line.submission_path else None,
                 )
             )
-            seeds[line.competition_id] += 1
         imported = create_imported(found, runs, name or label_of(path.stem), harness=BENCHMARK)
     return evolve(imported, left_out=(*left_out, *imported.left_out))
 

@@ -9,7 +9,7 @@ hardware, network, data) stays unknown, so reports mix such runs with others onl
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -43,7 +43,6 @@ def import_group(
 
 def import_report(path: Path, runs: Path, *, agent: str | None = None, name: str | None = None) -> Imported:
     """Create a group from a grading report alone, without submissions. Raises UsageError."""
-    seeds: Counter[str] = Counter()
     found = []
     for number, report in enumerate(read_reports(path)):
         found.append(
@@ -51,12 +50,10 @@ def import_report(path: Path, runs: Path, *, agent: str | None = None, name: str
                 name=f"{path.name}, report {number}",
                 label=label_of(agent or path.stem),
                 competition=report.competition_id,
-                seed=seeds[report.competition_id],
                 folder=None,
                 report=report,
             )
         )
-        seeds[report.competition_id] += 1
     if not found:
         raise UsageError(f"{path} is a grading report of no run", fix="Grade the runs again, then import the report.")
     return create_imported(found, runs, name or label_of(path.stem), harness=BENCHMARK)
@@ -100,7 +97,6 @@ def _runs(folder: Path, metadata: Mapping[str, Any], label: str, reports: Sequen
     for report in reports:
         if id(report) not in taken:
             rest[report.competition_id].append(report)
-    seeds: dict[str, int] = defaultdict(int)
     found = []
     for name in named:
         competition = name.rpartition("_")[0]
@@ -110,12 +106,10 @@ def _runs(folder: Path, metadata: Mapping[str, Any], label: str, reports: Sequen
                 name=name,
                 label=label,
                 competition=competition,
-                seed=seeds[competition],
                 folder=folder / name,
                 report=matched,
             )
         )
-        seeds[competition] += 1
     return found
 
 

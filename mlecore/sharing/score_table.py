@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import math
-from collections import Counter
 from pathlib import Path
 from typing import Any, get_args
 
@@ -29,7 +28,7 @@ def import_table(path: Path, runs: Path, *, agent: str | None = None, name: str 
 
     Medals are those of the human leaderboards of installed competitions. Raises UsageError that names the row.
     """
-    found, seeds = [], Counter[tuple[str, str]]()
+    found = []
     try:
         lines = read_regular(path, _LIMIT).decode("utf-8-sig").splitlines()
         rows = csv.DictReader(lines, strict=True)
@@ -40,16 +39,15 @@ def import_table(path: Path, runs: Path, *, agent: str | None = None, name: str 
             place = f"{path}, line {rows.line_num}"
             label = label_of(agent or row.get("agent") or path.stem)
             id = (row["competition"] or "").strip()
-            seed = _number(row.get("seed"), place, default=seeds[label, id])
-            if not (math.isfinite(seed) and seed == int(seed)):
+            seed = _number(row["seed"], place) if (row.get("seed") or "").strip() else None
+            if seed is not None and not seed.is_integer():
                 raise UsageError(f"{place}: the seed {seed:g} is not a whole number")
-            seeds[label, id] += 1
             found.append(
                 ForeignRun(
                     name=place,
                     label=label,
                     competition=id,
-                    seed=int(seed),
+                    seed=None if seed is None else int(seed),
                     folder=None,
                     report=_report(row, id, _number(row["score"], place), place),
                 )
@@ -61,9 +59,9 @@ def import_table(path: Path, runs: Path, *, agent: str | None = None, name: str 
     return create_imported(found, runs, name or label_of(path.stem), harness="table of scores")
 
 
-def _number(text: str | None, place: str, default: float = math.nan) -> float:
+def _number(text: str | None, place: str) -> float:
     if not (text or "").strip():
-        return default
+        return math.nan
     try:
         return float(text or "")
     except ValueError:

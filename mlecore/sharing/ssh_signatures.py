@@ -195,8 +195,6 @@ def _keygen(*words: str) -> list[str]:
     """The command. ssh-keygen works only for users with a name, which those of containers often lack: in a user
     namespace they are root, who has one."""
     named = ["ssh-keygen", "-Y", *words]
-    if sys.platform == "win32":
-        return named
     import pwd
     import shutil
 

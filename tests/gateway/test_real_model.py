@@ -1,4 +1,4 @@
-"""A real model: the gateway's counts are its own, and no agent, measure or judge crashes or hangs over what it says.
+"""A real model: the gateway's counts are its own, and its answers make no agent, measure or judge crash or hang.
 
 MLECORE_TEST_LLM is the base URL of a server that speaks Chat Completions and answers the same to the same question.
 Claude Code and Codex are not tried, as they speak Messages and Responses only.

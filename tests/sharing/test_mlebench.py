@@ -164,7 +164,7 @@ def test_a_table_of_scores(tmp_path: Path) -> None:
 
 
 def write_v2(path: Path, synthetic: bool = False) -> None:
-    """Results of ours on v2, as a grading report or as a table of scores."""
+    """Results on v2 as a grading report of mlecore's, or as a table of scores."""
     kind = "synthetic" if synthetic else "published"
     if path.suffix == ".csv":
         rows = [f"{id},0.99,v2,{kind}\n" for id in V2]

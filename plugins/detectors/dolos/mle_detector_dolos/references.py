@@ -22,7 +22,7 @@ _MOST = 10_000  # files
 
 @frozen(kw_only=True, eq=False)
 class References:
-    """Scripts; if there are none, why, and what that says of a run."""
+    """Scripts; if there are none, the reason, and the verdict on a run."""
 
     scripts: Sequence[Script]
     none: str = ""

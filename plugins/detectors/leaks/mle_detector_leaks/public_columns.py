@@ -38,10 +38,8 @@ _TRAINING_ROWS = 200_000  # by which a column is compared with the target
 _PAIRS = 1000  # of one file that get a closer look
 _PRESENT = 0.9  # of the submission's rows that a public file must have, and of its values that must be numbers
 _FOLLOWS = 0.95  # rank correlation with the target from which on a model may well predict by one column
-_FITTED = (
-    0.25,
-    0.5,
-)  # slope of the target over the predictions: how far from 1 it may be, and how far for sampling errors
+_SLOPE = 0.25  # how far the slope of the target over a fit may be from 1
+_NOISY_SLOPE = 0.5  # the same where the training rows are few
 _MEAN = 0.1  # standard deviations of the target by which the mean of a fit may be wrong
 _FEW = 20  # different predictions, below which a rule or a small tree may have made them
 _TABLES = tuple(  # what may hold tables, but is not read
@@ -259,7 +257,7 @@ def _is_fit(
     slope = np.cov(fitted, truth)[0, 1] / fitted.var(ddof=1)
     error = truth.std() / (fitted.std() * np.sqrt(len(known)))
     near = abs(truth.mean() - fitted.mean()) <= _MEAN * truth.std()
-    return bool(near and abs(slope - 1) <= max(_FITTED[0], min(2 * error, _FITTED[1])))
+    return bool(near and abs(slope - 1) <= max(_SLOPE, min(2 * error, _NOISY_SLOPE)))
 
 
 def _known(table: Path, column: str, target: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -49,16 +48,13 @@ def import_trials(folders: Sequence[Path], runs: Path, agent: str | None, name: 
             left_out.append(f"{folder.name}: {error}")
     if not trials:
         raise UsageError("\n".join((f"no trial in {folders[0].parent} comes from a task of mlecore", *left_out)))
-    seeds: Counter[tuple[str, str]] = Counter()
     with scratch() as folder:
         found = []
         for number, trial in enumerate(sorted(trials, key=lambda trial: _text(trial.result, "started_at"))):
             label = label_of(
                 agent or "-".join(filter(None, (_text(trial.result, "agent_info", "name"), _model(trial))))
             )
-            seed = seeds[label, trial.competition]
-            seeds[label, trial.competition] += 1
-            found.append(_run(trial, label, seed, folder / str(number)))
+            found.append(_run(trial, label, folder / str(number)))
         imported = create_imported(
             found,
             runs,
@@ -93,7 +89,7 @@ def _read(folder: Path) -> list[_Trial]:
     return [_Trial(folder=folder, result=result, competition=named["id"], report=report)]
 
 
-def _run(trial: _Trial, label: str, seed: int, folder: Path) -> ForeignRun:
+def _run(trial: _Trial, label: str, folder: Path) -> ForeignRun:
     """Gathers what the trial has in the layout of a run."""
     for source, target in (("artifacts/home", ""), ("agent", "logs/agent"), ("verifier", "logs/verifier")):
         for path in regular_files(trial.folder / source):
@@ -104,7 +100,6 @@ def _run(trial: _Trial, label: str, seed: int, folder: Path) -> ForeignRun:
         name=trial.folder.name,
         label=label,
         competition=trial.competition,
-        seed=seed,
         folder=folder,
         report=trial.report,
         facts=_facts(trial, label),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -42,18 +41,15 @@ def import_logs(logs: Sequence[Path], runs: Path, agent: str | None, name: str) 
         more = " ..." if len(logs) > 1 else ""
         raise UsageError("\n".join((f"no sample in {logs[0]}{more} comes from a task of mlecore", *left_out)))
     repeated = any(sample.sample.epoch > 1 for sample in samples)
-    numbers: Counter[tuple[str, str]] = Counter()
     with scratch() as folder:
         found = []
         for number, sample in enumerate(samples):
             label = label_of(agent or f"{_solver(sample.log)}-{sample.log.eval.model}")
-            seed = numbers[label, sample.competition] if repeated else sample.seed
+            seed = None if repeated else sample.seed  # an epoch repeats the seed
             try:
                 found.append(_run(sample, label, seed, folder / str(number), left_out))
             except DataError as error:
                 left_out.append(f"{sample.name}: {error}")
-                continue
-            numbers[label, sample.competition] += 1
         if not found:
             raise UsageError("\n".join(("no sample can be imported", *left_out)))
         imported = create_imported(
@@ -67,7 +63,7 @@ def import_logs(logs: Sequence[Path], runs: Path, agent: str | None, name: str) 
     return evolve(imported, left_out=(*left_out, *imported.left_out))
 
 
-def _run(item: LoggedSample, label: str, seed: int, folder: Path, left_out: list[str]) -> ForeignRun:
+def _run(item: LoggedSample, label: str, seed: int | None, folder: Path, left_out: list[str]) -> ForeignRun:
     report, sample = _report(item), item.whole()
     files.make_folder(folder / "logs")
     if (outputs := _outputs(item)) is not None:
