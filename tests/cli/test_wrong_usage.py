@@ -39,6 +39,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("prepare spaceship-titanic --synthetic --seed -1", "from 0 to"),
         ("prepare spaceship-titanic --synthetic --size nan", "above 0"),
         (f"{RUN} --allow http://x", "host:port"),
+        (f"{RUN} --allow *", "host:port"),
         (f"{RUN} --price =1,2", "web_search=0.01"),
         ("prepare spaceship-titanic --archive .", "--raw"),
         ("grade optical-digits s.csv", "mlecore grade s.csv optical-digits"),
