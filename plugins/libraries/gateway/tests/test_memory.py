@@ -19,8 +19,8 @@ from mlecore_gateway.memory import Memory
 from mlecore_gateway.reading import Unreadable, decoder
 from mlecore_testing.models import Answer, Script, scripted_model
 
-from tests.gateway.test_budgets import Process
-from tests.gateway.test_hostile import BODY, KEY, TOKEN, post, raw
+from .test_budgets import Process
+from .test_hostile import BODY, KEY, TOKEN, post, raw
 
 PLAIN = json.dumps({"model": "m", "usage": {"prompt_tokens": 5, "completion_tokens": 6}}).encode()
 

@@ -20,7 +20,7 @@ from mlecore_gateway.routes import Route
 from mlecore_gateway.settings import Price
 from mlecore_testing.models import Answer, Script, Usage, scripted_model
 
-from tests.gateway.test_budgets import Process
+from .test_budgets import Process
 
 HELLO = [{"role": "user", "content": "hello"}]
 CHAT = {"model": "scripted", "messages": HELLO, "max_tokens": 40}
