@@ -7,11 +7,10 @@ MEMBERS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/*/pyproject.toml))
 # Programs that agents share lie beside their own in the sandbox.
 SHARED_WORK := $(CURDIR)/plugins/libraries/agents/mle_lib_agents/work
 
-# What the short lane leaves out: it needs an engine, a cluster, the network, or a browser, or takes long.
-LONG := docker or kubernetes or slurm or network or browser or slow
+# What the short lane leaves out: it needs an engine, a cluster, a sandbox, the network or a browser, or takes long.
+LONG := docker or kubernetes or slurm or sandbox or network or browser or slow
 PYTEST := .venv/bin/pytest --dist loadgroup
 unexport PYTHONDONTWRITEBYTECODE  # where it is set, each of thousands of processes would compile all that it imports
-TURN ?= 1/1
 # More than CPUs, as many tests wait.
 WORKERS ?= 4
 
@@ -25,32 +24,33 @@ NPM_iframe-worker := iframe-worker@1.0.4
 FILE_iframe-worker := shim/index.js
 SHA256_iframe-worker := e8e412dbcfea9b7e31b5ffa288d7b6035915e714c542f4176a0cdbe262fc9609
 
-.PHONY: docs demo test test-short test-all test-rest test-kubernetes types env lock wheels generate packages release-check clean
+.PHONY: docs demo test test-all test-rest test-kits test-kubernetes types env lock wheels generate packages release-check clean
 
 demo: env  ## the whole thing, on practice data and synthetic data
 	@MLECORE_VM_STATE=$(CURDIR)/.demo/vm UV_CACHE_DIR="$${UV_CACHE_DIR:-$$($(UV) cache dir)}" XDG_CACHE_HOME=$(CURDIR)/.demo/cache \
 	  PATH="$(CURDIR)/.venv/bin:$(CURDIR)/.tools/bin:$$PATH" mlecore demo --folder .demo
 
-test: env  ## the short lane, in minutes: style, types, all tests that need no engine, each competition's kit in its short form
+test: env .venv/compiled  ## the short lane, in minutes: style, all tests that need no engine, each competition's kit in its short form
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
-	@$(MAKE) --no-print-directory -j2 types test-short
-
-test-short: .venv/compiled
-	$(PYTEST) -n $(WORKERS) --kit short -m "not ($(LONG))"
+	.venv/bin/python scripts/generate.py --check
+	$(PYTEST) -n $(WORKERS) --kit short --ignore tests/docs -m "not ($(LONG))"
 
 .venv/compiled: .venv/made  # all tests and what they import, once: each worker would compile it for itself
 	@.venv/bin/pytest --collect-only -qq >.venv/collected || { cat .venv/collected; exit 1; }
 	@touch $@
 
-test-all: test test-rest test-kubernetes  ## everything
+test-all: test types test-rest test-kubernetes docs  ## everything, with the full kits of all competitions
+	$(MAKE) test-kits KITS=--all
 
-test-rest: env  ## what `make test` leaves out, except for Kubernetes: engines, full kits, slow tests (TURN=2/41: of those that take turns, turn 2 of 41)
-	$(PYTEST) -n $(WORKERS) -o cache_dir=.pytest_cache/rest --turn $(TURN) \
-	  -m "($(LONG) or conformance) and not kubernetes"
+test-rest: env  ## what `make test` leaves out, except for Kubernetes: engines, sandboxes, browsers, what takes long
+	$(PYTEST) -n $(WORKERS) --ignore tests/docs -m "($(LONG)) and not (kubernetes or conformance)"
+
+test-kits: env  ## full kits, of the competitions that scripts/kits.py names
+	$(PYTEST) -n $(WORKERS) $$(.venv/bin/python scripts/kits.py $(KITS))
 
 test-kubernetes: env  ## those that need a cluster; skipped where there is none
-	$(PYTEST) -n 2 -o cache_dir=.pytest_cache/kubernetes -m kubernetes plugins/backends/kubernetes
+	$(PYTEST) -n 2 -m kubernetes plugins/backends/kubernetes
 
 types: env  ## mypy: the core and all plugins at once, then each program that an agent runs in a sandbox, in its folder
 	.venv/bin/mypy
@@ -88,14 +88,13 @@ wheels: $(UV)  ## does every locked dependency have a wheel for each system and 
 
 generate: env  ## after a fact changed that is repeated elsewhere, or a package was added
 	.venv/bin/python scripts/generate.py
-	.venv/bin/python scripts/schema_pages.py
-	.venv/bin/python scripts/reference_pages.py
 
-docs: env .tools/docs/made $(SCRIPTS)  ## the documentation site, in build/docs/<version>/
+docs: env .tools/docs/made $(SCRIPTS)  ## the documentation site, in build/docs/<version>/, and the tests of its pages
 	@.venv/bin/python scripts/site/stage.py build/site
 	@cp $(SCRIPTS) build/site/assets/
 	@NO_MKDOCS_2_WARNING=1 .tools/docs/bin/mkdocs -q build --strict --site-dir build/docs/$(VERSION)
 	@.venv/bin/python scripts/site/finish.py build/docs $(VERSION)
+	$(PYTEST) -n $(WORKERS) tests/docs
 
 .tools/docs/made .tools/release/made: .tools/%/made: requirements-%.lock $(UV)
 	@$(UV) venv -q --allow-existing --python $(PYTHON) $(@D)

@@ -1,6 +1,6 @@
 """What competition.toml says about a competition, as values. Reading it imports no plugin.
 
-The classes below are the file's schema; docs/schemas/competition.md is made from them.
+The classes below are the file's schema; `make docs` generates its page from them.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ class Facts:
     expect: Mapping[str, Mapping[Literal["rows", "files"], int]] = field(factory=dict)
     sources: tuple[Source, ...] = ()  # what must be fetched besides Kaggle's archive
     leaks: tuple[Leak, ...] = ()  # known ones
-    known_issues: tuple[KnownIssue, ...] = ()  # docs/known-issues.md lists those of all competitions
+    known_issues: tuple[KnownIssue, ...] = ()  # `make docs` makes a page of all
     waive: tuple[Waiver, ...] = ()  # rules of the conformance kit that this competition breaks by design
     obfuscated: Obfuscated = Obfuscated()  # of description_obfuscated.md
     editions: Mapping[str, Edition] = field(factory=dict)  # other editions than v1, by name

@@ -48,7 +48,7 @@ class CompetitionSpec:
     """A problem: how to prepare its data, how to check and grade a submission.
 
     Its facts are in ``competition.toml`` next to the module. Every key is a field of ``mlecore.facts.Facts``, with its
-    type, default and meaning; docs/schemas/competition.md is made from that class.
+    type, default and meaning; the page schemas/competition of the docs lists them.
     """
 
     @required

@@ -1,8 +1,8 @@
 """Files as values: TOML and JSON become attrs classes; an error names the key that does not fit.
 
 The classes are the schema. A field's type says what is allowed, its default what holds without the key, and the comment
-next to it what it means: ``docs/schemas/`` is made from them. cattrs does the work; it is imported when the
-first file is read.
+next to it what it means: `make docs` generates pages about files from them. cattrs does the work; it is imported when
+the first file is read.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path, PurePosixPath
 
 from generate import ROOT, project
@@ -21,10 +21,6 @@ def place(source: Path) -> PurePosixPath | None:
     match path.parts:
         case ["docs"]:
             return PurePosixPath("index.md")
-        case ["docs", "reference"]:
-            return PurePosixPath("reference/hooks.md")
-        case ["docs", "schemas"]:
-            return PurePosixPath("schemas/plan.md")
         case ["docs", "competitions.md"]:  # beside the folder of the competitions' pages
             return PurePosixPath("competitions/index.md")
         case ["docs", *rest]:
@@ -42,23 +38,24 @@ def place(source: Path) -> PurePosixPath | None:
     return None
 
 
-def rewritten(source: Path) -> str:
+def rewritten(text: str, source: Path, generated: Collection[Path] = ()) -> str:
     """The text of a page, with links between places on the site.
 
     A link to a file without a place leads into the public repository, or becomes plain text if the project names none.
+    Files that are ``generated`` need not exist.
     """
     here = place(source)
     assert here is not None
-    return "".join(_rewritten(source, here))
+    return "".join(_rewritten(text, source, here, generated))
 
 
-def _rewritten(source: Path, here: PurePosixPath) -> Iterator[str]:
+def _rewritten(page: str, source: Path, here: PurePosixPath, generated: Collection[Path]) -> Iterator[str]:
     repository = project(ROOT).get("urls", {}).get("Repository")
 
     def link(match: re.Match[str]) -> str:
         picture, text, path, anchor = match.groups(default="")
-        target = source.parent / path
-        if not target.exists():
+        target = Path(os.path.normpath(source.parent / path))
+        if not target.exists() and target not in generated:
             raise SystemExit(f"{source.relative_to(ROOT)}: {path} does not exist")
         there = place(target)
         if there is not None:
@@ -67,5 +64,5 @@ def _rewritten(source: Path, here: PurePosixPath) -> Iterator[str]:
             return f"{picture}[{text}]({repository}/blob/main/{target.resolve().relative_to(ROOT).as_posix()}{anchor})"
         return text if "`" in text else f"`{text}`"
 
-    for index, part in enumerate(_FENCE.split(source.read_text(encoding="utf-8"))):
+    for index, part in enumerate(_FENCE.split(page)):
         yield part if index % 2 else _LINK.sub(link, part)

@@ -1,6 +1,7 @@
 """Collects the sources of the documentation site: `make docs` runs it, then MkDocs.
 
-Pages are docs/, the packages' READMEs, the project's own files, and one page per competition, generated from its facts.
+Pages are docs/, the packages' READMEs, the project's own files, and what is generated: one page per competition, and
+those of ``GENERATED``, which docs/ and READMEs link to as if they lay in docs/.
 Links are rewritten to the places that pages have on the site.
 """
 
@@ -8,19 +9,31 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
+import reference_pages  # noqa: E402
+import schema_pages  # noqa: E402
 from competition_pages import EXAMPLES, competition_page  # noqa: E402
 from generate import competitions, distribution, members, project  # noqa: E402
 from links import place, rewritten  # noqa: E402
+from overviews import changes_page, competitions_page, known_issues_page  # noqa: E402
 
 PROJECT_FILES = ("CHANGELOG.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "SECURITY.md", "LICENSE")
 PYTHON = "# Python reference\n\nHow to use it, with examples: [Python API](../api.md).\n\n"
 PUBLIC = ("mlecore.api", "mlecore.controller.api", "mlecore.detecting.group", "mlecore.reports.tidy", "mlecore.errors")
+GENERATED: Mapping[str, Callable[[], str]] = {
+    "competitions.md": competitions_page,
+    "known-issues.md": known_issues_page,
+    "v2-changes.md": changes_page,
+    "schemas/statement.json": partial(schema_pages.json_schema, "statement"),
+    **{f"schemas/{name}.md": partial(schema_pages.page, name) for name in schema_pages.PAGES},
+    **{f"reference/{name}.md": page for name, page in reference_pages.PAGES.items()},
+}
 
 
 def main() -> None:
@@ -38,11 +51,20 @@ def main() -> None:
 
 def pages() -> Iterator[tuple[PurePosixPath, str | Path]]:
     """Every file of the sources: its path, and its text or the file to copy."""
-    docs = [path for path in sorted((ROOT / "docs").rglob("*")) if path.is_file()]
-    for source in [*docs, *(member / "README.md" for member in packages()), *(ROOT / name for name in PROJECT_FILES)]:
+    generated = {ROOT / "docs" / name: page for name, page in GENERATED.items()}
+    written = [
+        *(path for path in sorted((ROOT / "docs").rglob("*")) if path.is_file()),
+        *(member / "README.md" for member in packages()),
+        *(ROOT / name for name in PROJECT_FILES),
+    ]
+    for source in [*written, *generated]:
         path = place(source)
         assert path is not None, source
-        yield path, rewritten(source) if source.suffix == ".md" else source
+        if source.suffix == ".md":
+            text = generated[source]() if source in generated else source.read_text(encoding="utf-8")
+            yield path, rewritten(text, source, generated)
+        else:
+            yield path, generated[source]() if source in generated else source
     for facts in competitions():
         yield PurePosixPath("competitions", f"{facts.id}.md"), competition_page(facts)
     yield PurePosixPath("packages/index.md"), packages_page()

@@ -8,10 +8,14 @@ import json
 import os
 import shutil
 import subprocess
+import tarfile
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from mlecore.child_environment import child_environment
 
@@ -151,3 +155,34 @@ class Browser:
 
     def pdf(self) -> bytes:
         return base64.b64decode(self.call("Page.printToPDF", printBackground=True)["data"])
+
+
+@pytest.fixture(scope="session")
+def _chromium() -> Iterator[Browser]:
+    opened = Browser(allowed=("http://127.0.0.1:", "file:", "data:"))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def browser(_chromium: Browser) -> Iterator[Browser]:
+    """Chromium, started once: an empty page, and no problems so far. Tests with it need the marker `browser`."""
+    _chromium.problems.clear()
+    yield _chromium
+    _chromium.open("about:blank")  # closes the event streams of the page
+
+
+@pytest.fixture(scope="session")
+def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The source of axe-core, from the npm registry. Tests with it need the marker `network`."""
+    if shutil.which("npm") is None:
+        pytest.skip("npm is not installed")
+    folder = tmp_path_factory.mktemp("axe")
+    words = ["npm", "pack", "--silent", "axe-core@4.11.0"]
+    packed = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=300)
+    if packed.returncode:
+        pytest.skip(f"npm cannot fetch axe-core: {packed.stderr.strip()[-200:]}")
+    with tarfile.open(folder / packed.stdout.split()[-1]) as archive:
+        source = archive.extractfile("package/axe.min.js")
+        assert source is not None
+        return source.read().decode()

@@ -17,6 +17,7 @@ are created once per test run.
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -124,6 +125,17 @@ class Conformance(pytest.Item):
 
     def reportinfo(self) -> tuple[Path, None, str]:
         return self.path, None, f"{self.competition} {self.name}"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_folders(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Iterator[None]:
+    """Nothing of the user's: the key that seals groups, judges' answers, and Dolos, which is built once and kept."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MLECORE_STATE", str(tmp_path_factory.mktemp("state")))
+        patch.setenv("MLECORE_RULES", str(tmp_path_factory.mktemp("rules")))
+        if "MLECORE_DOLOS" not in os.environ and hasattr(pytestconfig, "cache"):
+            patch.setenv("MLECORE_DOLOS", str(pytestconfig.cache.mkdir("dolos")))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -7,13 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "publishing.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
 def test_every_command_of_the_page(environment: dict[str, str], tmp_path: Path, uploads: Path) -> None:
     commands = re.findall(r"^```sh\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
     assert sum(block.count("\n") for block in commands) >= 12
@@ -36,15 +33,6 @@ def test_every_command_of_the_page(environment: dict[str, str], tmp_path: Path, 
     assert (installed / "mle_comp_my_problem" / "competition.toml").is_file()  # from the wheel, not editable
     last = done.stdout.rpartition("+ mlecore plugins show my-problem")[2]
     assert "state:        ok" in last
-
-
-def test_what_the_page_names_is_there() -> None:
-    for path in re.findall(r"`(mlecore/\S+?\.py)`", TEXT):
-        assert (ROOT / path).is_file(), path
-    import mlecore_testing
-
-    for name in re.findall(r"`(check_\w+)", TEXT):
-        assert name in mlecore_testing.__all__
 
 
 def test_the_waiver_that_it_shows_can_be_read() -> None:

@@ -8,15 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 import mlecore
 from mlecore.child_environment import child_environment
 
-PAGE = (Path(__file__).parents[1] / "docs" / "start.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "start.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
 def test_the_agent_that_it_shows(tmp_path: Path) -> None:
     (script,) = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
     command = [sys.executable, "-m", "mlecore", "prepare", "optical-digits", "--data", str(tmp_path / "prepared")]

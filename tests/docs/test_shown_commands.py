@@ -151,8 +151,6 @@ def call(*words: str) -> None:
     assert done.exit_code == 0, done.output
 
 
-@pytest.mark.slow
-@pytest.mark.in_turn(4)
 @pytest.mark.xdist_group("pages")  # so that what a reader has is created once
 @pytest.mark.parametrize(
     "page",
