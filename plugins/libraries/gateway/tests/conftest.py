@@ -6,6 +6,8 @@ import asyncio
 import http.client
 import http.server
 import json
+import socket
+import ssl
 import threading
 import time
 from collections.abc import Iterator
@@ -22,6 +24,29 @@ from mlecore_testing.models import Answer, Model, Script, scripted_model
 KEY = "sk-real-0123456789abcdef"
 TOKEN = "mlecore-run-token"
 CHAT = {"model": "scripted", "messages": [{"role": "user", "content": "hello"}]}
+BODY = json.dumps(CHAT).encode()
+
+
+def post(path=b"/v1/chat/completions", body=BODY, extra=b"", length=None) -> bytes:
+    """A request as bytes; ``length``: a number, or what stands behind ``Content-Length``; with b"" there is none."""
+    if not isinstance(length, bytes):
+        length = b": %d" % (len(body) if length is None else length)
+    head = b"POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n%s" % (path, TOKEN.encode(), extra)
+    return head + (b"Content-Length%s\r\n" % length if length else b"") + b"\r\n" + body
+
+
+def raw(front: Front, *pieces: bytes, wait: float = 2.0) -> bytes:
+    """All that comes back for these bytes, until the gateway closes the connection or ``wait`` seconds pass."""
+    with socket.create_connection(("127.0.0.1", front.port), timeout=wait) as link:
+        out = b""
+        try:
+            for piece in pieces:
+                link.sendall(piece)
+            while more := link.recv(65536):
+                out += more
+        except (TimeoutError, ConnectionError):
+            pass
+        return out
 
 
 class Front:
@@ -95,9 +120,19 @@ def gateway(tmp_path):
         yield start
 
 
+@pytest.fixture(scope="module")
+def closed(tmp_path_factory):
+    """One gateway for all requests of a file that it must reject, whatever their model."""
+    folder = tmp_path_factory.mktemp("closed")
+    with scripted_model(Script(key=KEY)) as model:
+        settings = {"token": TOKEN, "key": KEY, "models": ("scripted",), "allow": ("POST /v1/images/*",)}
+        with running(Settings(endpoint=model.url, **settings), folder) as port:
+            yield Front(port, folder, model)
+
+
 @contextmanager
-def endpoint(answer):
-    """A server whose every answer is what ``answer(handler, body)`` writes."""
+def endpoint(answer, host: str = "127.0.0.1", context: ssl.SSLContext | None = None):
+    """A server whose every answer is what ``answer(handler, body)`` writes; over TLS with a ``context``."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -111,9 +146,11 @@ def endpoint(answer):
         def log_message(self, *_):
             pass
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = http.server.ThreadingHTTPServer((host, 0), Handler)
+    if context:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
     threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_address[1]}"
+    yield f"{'https' if context else 'http'}://{host}:{server.server_address[1]}"
     server.shutdown()
     server.server_close()
 

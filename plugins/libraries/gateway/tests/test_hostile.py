@@ -14,63 +14,7 @@ from mlecore_gateway import ledger, server
 from mlecore_gateway.masking import Mask
 from mlecore_testing.models import Answer
 
-KEY, TOKEN = "sk-real-0123456789abcdef", "mlecore-run-token"
-CHAT = {"model": "scripted", "messages": [{"role": "user", "content": "hello"}]}
-BODY = json.dumps(CHAT).encode()
-
-
-def raw(front, *pieces: bytes, wait: float = 2.0) -> bytes:
-    """All that comes back for these bytes."""
-    with socket.create_connection(("127.0.0.1", front.port), timeout=wait) as link:
-        out = b""
-        try:
-            for piece in pieces:
-                link.sendall(piece)
-            while more := link.recv(65536):
-                out += more
-        except (TimeoutError, ConnectionError):
-            pass
-        return out
-
-
-def post(path=b"/v1/chat/completions", body=BODY, extra=b"", length=None) -> bytes:
-    head = b"POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n" % (path, TOKEN.encode())
-    return head + extra + b"Content-Length: %d\r\n\r\n%s" % (len(body) if length is None else length, body)
-
-
-@pytest.mark.parametrize(
-    "attack",
-    [
-        post(extra=b"Transfer-Encoding: chunked\r\n"),
-        post(extra=b"Content-Length: 3\r\n"),
-        post(extra=b"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n"),
-        post(extra=b"X-Folded: a\r\n b: c\r\n"),
-        post(extra=b"Bad Header: x\r\n"),
-        post(extra=b"X: a\rInjected: b\r\n"),
-        post(extra=b"X: a\0b\r\n"),
-        post(path=b"http://evil.example/v1/chat/completions"),
-        post(path=b"//evil.example/v1/chat/completions"),
-        post(path=b"/v1@evil.example/chat/completions"),
-        post(path=b"/v1/../admin/chat/completions"),
-        post(path=b"/v1/%2e%2e/admin/chat/completions"),
-        post(path=b"/v1/%252e%252e/admin"),
-        post(path=b"/v1/..%2fadmin"),
-        post(path=b"/v1\\..\\admin"),
-        post(path=b"/v2/chat/completions"),
-        post(path=b"/v1x/chat/completions"),
-        b"CONNECT evil.example:443 HTTP/1.1\r\nHost: evil.example\r\n\r\n",
-        b"TRACE /v1/models HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + TOKEN.encode() + b"\r\n\r\n",
-        b"GET /v1/realtime HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + TOKEN.encode()
-        + b"\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
-        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
-        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
-    ],
-)  # fmt: skip
-def test_refused(gateway, attack):
-    front = gateway()
-    status = raw(front, attack, wait=1.0).partition(b"\r\n")[0].split(b" ")[1:2]
-    assert status in ([], [b"400"], [b"404"], [b"405"], [b"501"])
-    assert front.model.served.calls == 0
+from .conftest import CHAT, KEY, TOKEN, post, raw
 
 
 def test_smuggled_request_is_not_passed(gateway):
@@ -89,7 +33,6 @@ def test_smuggled_request_is_not_passed(gateway):
         {"Authorization": None},
         {"Authorization": f"Basic {TOKEN}"},
         {"x_api_key": "another"},  # beside the right one
-        {"Authorization": f"Bearer {KEY}"},
     ],
 )
 def test_wrong_token(gateway, headers):
@@ -99,29 +42,6 @@ def test_wrong_token(gateway, headers):
     (call,) = front.calls()
     assert call.outcome == "refused" and front.model.served.calls == 0
     assert "another" not in (front.folder / "gateway.jsonl").read_text()
-
-
-@pytest.mark.parametrize(
-    ("body", "path"),
-    [
-        ({**CHAT, "model": "other"}, "chat/completions"),
-        ({**CHAT, "models": ["scripted", "other"]}, "chat/completions"),
-        ({"messages": []}, "chat/completions"),
-        ({**CHAT, "Model": "other"}, "chat/completions"),
-        (b'{"model": "scripted", "MODEL": "other"}', "chat/completions"),
-        ({"model": "scripted", "background": True}, "responses"),
-        ({"input_file_id": "f"}, "batches"),
-        ({"requests": []}, "messages/batches"),
-        ({"model": ["scripted", {"a": 1}]}, "chat/completions"),
-        (b"[" * 100_000, "chat/completions"),
-        (b'{"model": "scripted"', "chat/completions"),
-        (b"--x\r\nname=model", "audio/transcriptions"),
-    ],
-)
-def test_models_that_the_plan_does_not_name(gateway, body, path):
-    front = gateway()
-    assert front.ask(f"/v1/{path}", body)[0] in (400, 403)
-    assert front.model.served.calls == 0
 
 
 def test_a_field_named_twice_is_not_passed_on(gateway):
@@ -135,22 +55,6 @@ def test_any_model_is_allowed_and_listed(gateway):
     front = gateway(any_model=True)
     assert front.ask(body={**CHAT, "model": "other"})[0] == front.ask()[0] == 200
     assert [(call.asked, call.unplanned) for call in front.calls()] == [("other", True), ("scripted", False)]
-
-
-def test_headers_that_are_not_the_agents(front_of, reply):
-    seen = {}
-
-    def answer(handler, _):
-        seen.update(handler.headers)
-        reply(handler, b"{}", Connection="keep-alive", X_Own="kept")
-
-    with front_of(answer) as front:
-        _, headers, _ = front.ask(
-            X_Forwarded_For="1.2.3.4", Proxy_Authorization="x", TE="trailers", X_Stainless_Mine="kept"
-        )
-    assert seen["X-Stainless-Mine"] == headers["X-Own"] == "kept"
-    assert not {"X-Forwarded-For", "Proxy-Authorization", "TE"} & set(seen)
-    assert seen["Host"].startswith("127.0.0.1:") and TOKEN not in str(seen)
 
 
 def test_key_asked_back(gateway):
@@ -180,16 +84,12 @@ def test_key_asked_back_otherwise(front_of, reply):
         assert KEY not in (front.folder / "gateway.jsonl").read_text()
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
+@pytest.mark.parametrize("size", [1, 7, 1000])
 def test_mask_across_pieces(size):
     mask = Mask(KEY)
     text = f"a{KEY}b{KEY[:5]}{KEY}{KEY[:-1]}".encode()
     out = b"".join(mask.feed(text[start : start + size]) for start in range(0, len(text), size)) + mask.rest()
     assert out == text.replace(KEY.encode(), b"*" * len(KEY)) and mask.hits == 2
-
-
-def test_mask_holds_nothing_else_back():
-    assert Mask(KEY).feed(b"data: {}\n\n") == b"data: {}\n\n"
 
 
 def test_huge_headers(gateway):

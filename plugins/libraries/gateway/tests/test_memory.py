@@ -5,81 +5,25 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
-import signal
 import socket
-import subprocess
-import sys
 import threading
-import time
-from pathlib import Path
 
 import pytest
 from mlecore_gateway import server
 from mlecore_gateway.memory import Memory
 from mlecore_gateway.reading import Unreadable, decoder
-from mlecore_testing.models import Answer, Script, scripted_model
+from mlecore_testing.models import Answer
 
-from .test_budgets import Process
-from .test_hostile import BODY, KEY, TOKEN, post, raw
+from .conftest import BODY, KEY, post, raw
 
 PLAIN = json.dumps({"model": "m", "usage": {"prompt_tokens": 5, "completion_tokens": 6}}).encode()
 
 
-PROBE = """
-import socket, sys, time
-longest, over = 0.0, time.monotonic() + float(sys.argv[2])
-while time.monotonic() < over:
-    began = time.monotonic()
-    with socket.create_connection(("127.0.0.1", int(sys.argv[1])), timeout=20) as link:
-        link.sendall(b"GET /nothing HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n\\r\\n")
-        link.recv(100)
-    longest = max(longest, time.monotonic() - began)
-    time.sleep(0.01)
-print(longest)
-"""
-
-
-@pytest.mark.slow
-def test_large_requests_at_once(tmp_path):
-    """Four of 120 MB took 2.1 GB and stopped the loop for 2 s."""
-    body = json.dumps({"model": "scripted", "messages": [{"role": "user", "content": "x" * (31 << 20)}]}).encode()
-    with scripted_model(Script(answers=(Answer(text="x", times=0),))) as model:
-        process = Process(tmp_path, endpoint=model.url, token=TOKEN, models=["scripted"])
-        port = int(str(process.client.base_url).split(":")[2].split("/")[0])
-        over = threading.Event()
-        peaks = [0]
-
-        def send():
-            with socket.create_connection(("127.0.0.1", port), timeout=60) as link:
-                link.sendall(post(body=body))
-                assert link.recv(100).startswith(b"HTTP/1.1 200")
-
-        def look():
-            while not over.is_set():
-                status = Path(f"/proc/{process.child.pid}/status").read_text()
-                peaks.append(int(status.partition("VmRSS:")[2].split()[0]) // 1024)
-                time.sleep(0.02)
-
-        probe = subprocess.Popen([sys.executable, "-c", PROBE, str(port), "3"], stdout=subprocess.PIPE, text=True)
-        threads = [threading.Thread(target=each) for each in (look, *[send] * 8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads[1:]:
-            thread.join()
-        over.set()
-        longest = float(probe.communicate()[0])
-        served = model.served.calls
-        process.end(signal.SIGTERM)
-    assert served == 8 and max(peaks) < 500, f"{max(peaks)} MB"
-    assert longest < 2.0, f"others waited {longest} s"  # 0.1 s on an idle machine
-
-
-def test_a_request_of_more_than_32_mb(gateway):
+def test_requests_of_more_than_32_mb(gateway):
     front = gateway()
-    status, _, body = front.ask(body=b" " * ((32 << 20) + 1))
-    assert status == 413 and b"larger than 32 MiB" in body
-    assert b" 413 " in raw(front, post(extra=b"", length=10**12), wait=5), "by its own word, before it is sent"
-    assert front.model.served.calls == 0
+    assert front.ask(body=b" " * (31 << 20) + BODY)[0] == 200
+    assert b" 413 " in raw(front, post(length=(32 << 20) + 1), wait=5), "by its own word, before it is sent"
+    assert front.model.served.calls == 1
 
 
 def test_requests_wait_for_room(gateway, monkeypatch):
@@ -137,19 +81,6 @@ def test_upgrade_to_http2_is_ignored(gateway):
     assert raw(front, post(extra=b"Connection: Upgrade\r\nUpgrade: websocket\r\n"), wait=3).startswith(b"HTTP/1.1 501")
 
 
-def test_curl_with_http2_and_a_large_body(gateway, tmp_path):
-    front = gateway()
-    body = tmp_path / "body"
-    body.write_text(json.dumps({"model": "scripted", "messages": [{"role": "user", "content": "x" * 2_000_000}]}))
-    argv = ["curl", "-s", "--http2", "-o", "/dev/null", "-w", "%{http_code}", "--data-binary", f"@{body}"]
-    argv += ["-H", f"Authorization: Bearer {TOKEN}", "-H", "Content-Type: application/json"]
-    try:
-        done = subprocess.run([*argv, f"{front.url}/v1/chat/completions"], capture_output=True, text=True, timeout=20)
-    except FileNotFoundError:
-        pytest.skip("curl is not installed")
-    assert done.stdout == "200"
-
-
 def test_gzip_of_several_members(front_of, reply):
     """The usage is in the second one."""
     packed = gzip.compress(PLAIN[:20]) + gzip.compress(PLAIN[20:])
@@ -172,7 +103,7 @@ def test_key_behind_the_first_member(front_of, reply, hidden):
     assert call.outcome == "cut" and call.reason == "the endpoint sent the key back; it was masked"
 
 
-@pytest.mark.parametrize("size", [1, 2, 7, 100_000])
+@pytest.mark.parametrize("size", [1, 100_000])
 def test_gzip_in_pieces(size):
     text = [b"a" * 300_000, b"", b"b" * 70_000]
     packed = b"".join(map(gzip.compress, text)) + b"\0\0\0"
@@ -199,7 +130,7 @@ def test_key_in_the_status_line_and_in_names_of_headers(gateway, tmp_path):
         thread = threading.Thread(target=answer)
         thread.start()
         front = gateway(endpoint=f"http://127.0.0.1:{listening.getsockname()[1]}/v1")
-        got = raw(front, post(), wait=3)
+        got = raw(front, post(extra=b"Connection: close\r\n"), wait=3)
         thread.join()
     assert got.startswith(b"HTTP/1.1 200 well ****") and KEY.lower().encode() not in got.lower()
     assert front.calls()[0].reason == "the endpoint sent the key back; it was masked"

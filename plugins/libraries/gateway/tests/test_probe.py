@@ -38,18 +38,6 @@ def test_a_model_that_only_one_api_has():
     assert asked[-1] == ("/v1/responses", False)
 
 
-def test_a_base_url_without_a_version():
-    def answer(handler, body):
-        write_reply(
-            handler,
-            b"{}" if handler.path == "/v1/messages" else b'{"detail": "Not Found"}',
-            200 if handler.path == "/v1/messages" else 404,
-        )
-
-    with endpoint(answer) as url:
-        assert check(url, "claude-9") == [f"claude-9 answers at {url}"]
-
-
 def only(*paths: str):
     """An endpoint that answers at these paths, and knows no other."""
 
@@ -66,10 +54,7 @@ def only(*paths: str):
     [
         ("", "/v1/chat/completions"),
         ("/", "/v1/messages"),
-        ("/v1/", "/v1/chat/completions"),
         ("/anthropic", "/anthropic/v1/messages"),
-        ("/anthropic/v1", "/anthropic/v1/messages"),
-        ("/v1/v1", "/v1/v1/chat/completions"),
         ("/api/v1", "/api/v1/responses"),
         ("", "/openai/deployments/m/chat/completions"),
         ("/openai/deployments/m?api-version=2024-10-21", "/openai/deployments/m/chat/completions"),
@@ -86,13 +71,9 @@ def test_base_urls_that_clients_can_use(base, path):
     ("base", "path", "instead"),
     [
         ("/v1/v1", "/v1/chat/completions", "/v1"),
-        ("/v1/chat/completions", "/v1/chat/completions", "/v1"),
         ("/v1/messages", "/v1/messages", "/v1"),
-        ("/api", "/api/v1/chat/completions", "/api/v1"),
         ("/v1", "/openai/v1/chat/completions", "/openai/v1"),
-        ("/somewhere/else", "/v1/chat/completions", "/v1"),
         ("/api", "/v1/chat/completions", "/v1"),
-        ("/api", "/api/chat", "/v1"),
         ("", "/api/chat", "/v1"),
         ("", "/model/m/converse", "bedrock-runtime.REGION.amazonaws.com/openai/v1"),
     ],
@@ -121,13 +102,10 @@ def test_the_query_of_azures_base_url_is_added_to_calls(front_of, reply):
     ("body", "error", "words"),
     [
         (b'{"error": {"code": 429, "message": "Slow down"}}', None, "busy"),
-        (b'{"error": {"code": 502, "message": "Provider returned error"}}', EndpointError, "Provider returned error"),
-        (b'{"error": {"code": 402, "message": "Insufficient credits"}}', EndpointError, "quota"),
         (b'{"error": {"code": 401, "message": "No auth"}}', UsageError, "rejects the key"),
         (b'{"code": 404, "message": "model m not found"}', UsageError, "does not have the model"),
         (b': PROCESSING\n\ndata: {"error": "boom"}\n\n', EndpointError, "boom"),
         (b'\xef\xbb\xbf{"choices": []}', None, "answers"),
-        (b'data: {"choices": []}\n\n', None, "answers"),
     ],
 )
 def test_an_error_with_status_200(body, error, words, monkeypatch):

@@ -1,7 +1,6 @@
 """A real model: the gateway's counts are its own, and its answers make no agent, measure or judge crash or hang.
 
 MLECORE_TEST_LLM is the base URL of a server that speaks Chat Completions and answers the same to the same question.
-Claude Code and Codex are not tried, as they speak Messages and Responses only.
 """
 
 from __future__ import annotations
@@ -21,20 +20,8 @@ from mlecore.runs.store import read_record
 
 URL = os.environ.get("MLECORE_TEST_LLM", "")
 READ, WRITTEN = 600, 24  # characters of a message, tokens of an answer: two busy cores take seconds for so many
-PROMPTS = [
-    "Hi",
-    "Write a Python function that adds two numbers.",
-    "Répète : 日本語 🙂 " * 5,
-    "a" * 300,
-    " \n\t" * 30,
-]
-FEW = {
-    "aide": {"steps": "1", "packages": "few"},
-    "inspect": {"messages": "3"},
-    "mlab": {"steps": "1"},
-    "openhands": {"steps": "1", "rounds": "1"},
-    "react": {"steps": "1"},
-}
+PROMPTS = ["Hi", "Répète : 日本語 🙂 " * 5, " \n\t" * 30]
+FEW = {"aide": {"steps": "1", "packages": "few"}, "react": {"steps": "1"}}  # the others are tried with scripted models
 
 pytestmark = [
     pytest.mark.network,
@@ -137,7 +124,7 @@ def test_an_agent_ends_for_a_reason_that_it_names(agent, name, brief, place):
         assert counted and "rules" in read_findings(read_record(record.folder))[0], done.output
 
 
-@pytest.mark.parametrize("measure", ["text", "questions", "answers"])
+@pytest.mark.parametrize("measure", ["text", "answers"])
 def test_familiarity_is_measured(measure, name, brief, place):
     data = ["--data", str(place / "data")]
     assert CliRunner().invoke(main, ["prepare", "optical-digits", *data]).exit_code == 0

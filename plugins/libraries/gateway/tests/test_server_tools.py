@@ -10,7 +10,8 @@ from mlecore_gateway.prices import Prices
 from mlecore_gateway.settings import Price
 from mlecore_testing.models import Answer, Usage
 
-TOKEN = "mlecore-run-token"
+from .conftest import TOKEN
+
 HELLO = [{"role": "user", "content": "hello"}]
 FUNCTION = {"type": "function", "name": "run", "parameters": {"type": "object", "properties": {"url": {}}}}
 PNG = "data:image/png;base64,iVBORw0KGgo="
@@ -110,10 +111,9 @@ FORBIDDEN = [
 
 
 @pytest.mark.parametrize(("path", "body"), FORBIDDEN)
-def test_what_the_provider_would_do_is_rejected(gateway, path, body):
-    front = gateway(any_model=True)
-    status, headers, answer = front.ask(path, body)
-    assert status == 400 and front.model.served.calls == 0
+def test_what_the_provider_would_do_is_rejected(closed, path, body):
+    status, headers, answer = closed.ask(path, body)
+    assert status == 400 and closed.model.served.calls == 0
     error = json.loads(answer)["error"]
     if b"spelling" not in answer and b"written otherwise" not in answer:
         assert "has no access to tools and storage of the model's provider" in error["message"]
@@ -129,7 +129,7 @@ def test_a_url_in_a_large_message(gateway, before):
     assert front.ask(body=body)[0] == 400 and front.model.served.calls == 0
 
 
-@pytest.mark.parametrize("at", range(-15, 2))
+@pytest.mark.parametrize("at", [-15, -8, -1, 1])
 def test_a_sign_between_two_parts(at):
     text = b"x" * (server_tools._PART + at) + b'"file_id"' + b"x" * 10
     assert server_tools._has_sign(memoryview(text))
@@ -138,29 +138,6 @@ def test_a_sign_between_two_parts(at):
 def test_openrouters_online_models(gateway):
     front = gateway(models=("openai/gpt-4o:online",))
     assert front.ask(body={"model": "openai/gpt-4o:online", "messages": HELLO})[0] == 400
-
-
-@pytest.mark.slow
-def test_clients_show_why(gateway):
-    import anthropic
-    import openai
-
-    front = gateway()
-    with pytest.raises(openai.BadRequestError, match=r"no access to tools .* web_search"):
-        openai.OpenAI(base_url=f"{front.url}/v1", api_key=TOKEN).responses.create(
-            model="scripted", input="hello", tools=[{"type": "web_search"}]
-        )
-    with pytest.raises(anthropic.BadRequestError, match=r"no access to tools .* web_search"):
-        anthropic.Anthropic(base_url=front.url, api_key=TOKEN).messages.create(
-            model="scripted",
-            max_tokens=9,
-            messages=HELLO,
-            tools=[{"type": "web_search_20250305", "name": "web_search"}],
-        )
-    status, _, answer = front.ask("/v1/models/scripted:generateContent", {"tools": [{"googleSearch": {}}]})
-    assert status == 400
-    error = json.loads(answer)["error"]  # as google-genai reads it
-    assert error["code"] == 400 and error["status"] == "INVALID_ARGUMENT" and "google_search" in error["message"]
 
 
 ALLOWED = {

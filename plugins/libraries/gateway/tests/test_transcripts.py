@@ -37,14 +37,6 @@ def test_what_repeats_is_written_once(gateway, tmp_path):
     assert packed < 20 * 900, "each call costs its own messages, and not the whole conversation"
 
 
-def test_streams_are_kept_as_the_agent_saw_them(gateway, tmp_path):
-    front = gateway(Answer(text="answer"), transcripts=True)
-    _, _, body = front.ask(body={"model": "scripted", "messages": [], "stream": True})
-    front.calls()
-    (record,) = read_transcripts(tmp_path / FILE)
-    assert record["response"].encode() == body and record["response_is_whole"]
-
-
 def test_off_by_default(gateway, tmp_path):
     gateway().ask()
     assert not (tmp_path / FILE).exists()
