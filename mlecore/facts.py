@@ -6,6 +6,7 @@ The classes below are the file's schema; `make docs` generates its page from the
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from functools import cache, cached_property
 from pathlib import Path
@@ -18,6 +19,7 @@ from mlecore.schema import NOT_IN_FILE, SchemaError, brief, read_toml, structure
 from mlecore.submissions.format import Format
 
 _LIMIT = 256 * 1024  # bytes of a competition.toml
+_SECTIONS = re.compile(r"^(?=## )", re.MULTILINE)
 Description = Literal["description.md", "description_obfuscated.md"]
 OBFUSCATED_DESCRIPTION: Description = "description_obfuscated.md"
 """Beside competition.toml: the task without a sign of which competition it is."""
@@ -94,9 +96,13 @@ class Passage:
 
 @frozen(kw_only=True)
 class Obfuscated:
-    """What description_obfuscated.md must not say; the words of id and title are always among it."""
+    """What the obfuscated description must not say, and how it differs from description.md.
 
-    words: tuple[str, ...] = ()  # by which a reader would recognise the competition: hosts, places, names of data sets
+    A section of description_obfuscated.md that is a mere heading is that of description.md with ``replace``.
+    """
+
+    words: tuple[str, ...] = ()  # that give it away, beside those of id and title: hosts, places, ...
+    replace: Mapping[str, str] = field(factory=dict)  # passages of these sections, and what stands there instead
 
 
 Comparability = Literal["same", "near", "none"]
@@ -228,6 +234,8 @@ class Facts:
 
     def _described(self, name: Description) -> str:
         text = (self.folder / name).read_text(encoding="utf-8")
+        if name == OBFUSCATED_DESCRIPTION:
+            text = self._with_sections(text)
         edition = self.editions.get(self.edition)
         for passage in edition.description if edition else ():
             if passage.only not in (None, name):
@@ -238,6 +246,17 @@ class Facts:
                 )
             text = text.replace(passage.old, passage.new)
         return text
+
+    def _with_sections(self, text: str) -> str:
+        described = (self.folder / "description.md").read_text(encoding="utf-8")
+        for old, new in self.obfuscated.replace.items():
+            if old not in described:
+                where = self.folder / "description.md"
+                raise PluginError(f"{where} lacks what [obfuscated.replace] replaces: {brief(old)}")
+            described = described.replace(old, new)
+        own = {part.partition("\n")[0]: part for part in _SECTIONS.split(described)}
+        parts = (part.strip() for part in _SECTIONS.split(text))
+        return "\n\n".join(own.get(part, part).strip() for part in parts) + "\n"
 
 
 @cache  # a listing examines a competition, and then shows it

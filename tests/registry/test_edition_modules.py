@@ -110,8 +110,8 @@ def test_a_passage_is_of_both_descriptions_or_of_one(put: Put) -> None:
     with pytest.raises(UsageError, match=r"coins has no description_obfuscated\.md in its package"):
         _ = v2.obfuscated_description
     (v2.folder / "description_obfuscated.md").write_text("Which side do they fall on?")
-    assert competition("coins").facts.obfuscated_description == "Which side do they fall on?"
-    assert v2.obfuscated_description == "Whose one do they fall on?"
+    assert competition("coins").facts.obfuscated_description == "Which side do they fall on?\n"
+    assert v2.obfuscated_description == "Whose one do they fall on?\n"
     assert v2.description == "What one do coins fall on?"
 
 
@@ -119,6 +119,19 @@ def test_a_passage_that_is_not_there_is_an_error(put: Put) -> None:
     put_competition(put, facts=FACTS.replace("Which side", "Which colour"))
     with pytest.raises(PluginError, match=r"description\.md lacks what edition v2 replaces: 'Which colour'"):
         _ = competition("coins", "v2").facts.description
+
+
+def test_a_mere_heading_stands_for_the_section_of_the_description(put: Put) -> None:
+    put_competition(put, facts=FACTS + '[obfuscated.replace]\n"coin" = "thing"\n')
+    facts = competition("coins").facts
+    (facts.folder / "description.md").write_text(
+        "# Coins\n\nThrow.\n\n## Files\n\nOne a coin.\n\n## Metric\n\nHeads.\n"
+    )
+    (facts.folder / "description_obfuscated.md").write_text("# Things\n\n## Files\n\n## Metric\n\nOne side.\n")
+    assert facts.obfuscated_description == "# Things\n\n## Files\n\nOne a thing.\n\n## Metric\n\nOne side.\n"
+    (facts.folder / "description.md").write_text("# Money\n")
+    with pytest.raises(PluginError, match=r"description\.md lacks what \[obfuscated\.replace\] replaces: 'coin'"):
+        _ = competition("coins", "v1").facts.in_edition("v2").obfuscated_description
 
 
 @pytest.mark.parametrize(
