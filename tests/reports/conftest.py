@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,6 @@ from mlecore.grading.report import Report
 from mlecore.registry.provenance import PluginUse
 from mlecore.reports.graded import Graded, ReportedFinding
 from mlecore.runs.record import RunRecord
-
-sys.path.insert(0, str(Path(__file__).parent))  # for the package recomputed
 
 
 @pytest.fixture(scope="session")

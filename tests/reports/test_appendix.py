@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
 from attrs import evolve
 from click.testing import CliRunner
 from mle_lib_pages.report import page
+from mlecore_testing import drawn_groups
 
 from mlecore.cli import main
-from mlecore.errors import UsageError
 from mlecore.reports.appendix import Appendix, Dot, read_appendices
 from mlecore.reports.headline import warnings
 from mlecore.reports.summary import summarise
@@ -57,11 +56,6 @@ def test_two_groups_have_one_each(group: Path, graded) -> None:
     assert shown.count("High &amp; low water (g)</h2>") == shown.count("High &amp; low water (h)</h2>") == 1
 
 
-def test_it_needs_a_group(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="is not a group's folder"):
-        MADE.write(tmp_path)
-
-
 @pytest.mark.parametrize(
     "change", [{"name": "../x"}, {"rows": [["a"]]}, {"dots": [{"x": "NaN"}]}, {"more": 1}, {"title": 5}]
 )
@@ -78,12 +72,10 @@ def test_one_that_is_damaged_is_named_and_stops_nothing(group: Path, change: dic
     assert "Whole</h2>" in page(document) and "appendix-tide.json of g is left out" in page(document)
 
 
-def test_the_command_reports_beside_a_damaged_one(two_groups: Path, tmp_path: Path) -> None:
-    runs = tmp_path / "runs"
-    runs.mkdir()
-    shutil.copytree(two_groups / "good", runs / "good", ignore=lambda _, names: [n for n in names if "leaf" in n])
-    (runs / "good" / "appendix-x.json").write_bytes(b"\xff{")
-    found = CliRunner().invoke(main, ["report", "good", "--runs", str(runs), "--competition", "AI4Code"])
+def test_the_command_reports_beside_a_damaged_one(tmp_path: Path) -> None:
+    folder = drawn_groups.write_group(tmp_path, "good", competitions=["AI4Code"], seeds=1)
+    (folder / "appendix-x.json").write_bytes(b"\xff{")
+    found = CliRunner().invoke(main, ["report", "good", "--runs", str(tmp_path)])
     assert found.exit_code == 0 and "appendix-x.json of good is left out" in " ".join(found.output.split())
     assert "baseline" in found.output
 
@@ -96,8 +88,3 @@ def test_a_report_shows_the_table_and_the_chart(graded) -> None:
     assert 'id="appendix-0"' in shown and 'href="#appendix-0"' in shown and "score against metres" in shown
     assert "<b>Ems</b>" not in shown and "&lt;b&gt;Ems" in shown and "High &amp; low water" in shown
     assert document.to_json()["appendices"][0]["rows"][1] == ("Elbe", "2.0")
-
-
-def test_a_table_without_dots_has_no_chart(graded) -> None:
-    shown = page(evolve(summarise([graded()]), appendices=(evolve(MADE, dots=()),)))
-    assert 'id="appendix-0"' in shown and "score against metres" not in shown

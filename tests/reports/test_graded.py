@@ -49,12 +49,6 @@ def test_damaged_files(folder, text: str) -> None:
     assert [(each.detector, each.outcome) for each in found.judgements] == [("d", "failed")]  # rather than clean
 
 
-def test_findings_of_another_run_are_none(folder) -> None:
-    head = {"run": "another", "detector": {"name": "d"}, "created_at": "now", "seconds": 1.0, "group": "g"}
-    found = folder(findings__d_json=json.dumps(head))
-    assert "about another run" in found.judgements[0].why
-
-
 def test_a_pipe_is_not_waited_for(folder, tmp_path) -> None:
     os.mkfifo(tmp_path / "grade.json")
     assert folder().report is None

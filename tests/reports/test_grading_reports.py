@@ -60,16 +60,6 @@ def test_an_incomplete_file(files) -> None:
     assert padded.rates.seeds == ("0", "1", "2")
 
 
-def test_several_seeds_in_one_file(files, tmp_path) -> None:
-    one = tmp_path / "one.json"
-    reports = [item for path in files for item in json.loads(path.read_text())["competition_reports"]]
-    one.write_text(json.dumps({"competition_reports": reports}))
-    assert (
-        summarise(read_grading_reports([one])).setups[0].rates[-1].rates.rates
-        == summarise(read_grading_reports(files)).setups[0].rates[-1].rates.rates
-    )
-
-
 @pytest.mark.parametrize(
     ("content", "said"),
     [

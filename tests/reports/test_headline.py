@@ -55,33 +55,6 @@ def test_setups_that_share_the_highest_rate(graded) -> None:
     assert said.startswith("Of 3 setups, baseline 1.0, a (A) and baseline 1.0, b (B) share the highest rate: each")
 
 
-def test_no_medal_at_all(graded) -> None:
-    said = result(summarise(agent(graded, "a", 0)))
-    assert said.startswith("baseline 1.0 earns a medal on none of 8 competitions (95 % interval 0.0 to ")
-
-
-def test_several_without_a_medal(graded) -> None:
-    said = result(summarise([*agent(graded, "a", 0), *agent(graded, "b", 0), *agent(graded, "c", 0)]))
-    assert said == "None of 3 setups earns a medal on any competition."
-
-
-def test_without_any_result(graded) -> None:
-    assert result(summarise([graded(state="failed", made=None)])) == "No run has a result."
-
-
-def test_two_that_do_not_differ(graded) -> None:
-    said = result(summarise([*agent(graded, "a", 4), *agent(graded, "b", 4)]))
-    assert said.endswith("each earns a medal on 50.0 % of 8 competitions. Their scores are equal on 8 competitions.")
-
-
-def test_on_one_competition_words_are_few(graded) -> None:
-    said = result(summarise([*agent(graded, "a", 1, ids=IDS[:1]), *agent(graded, "b", 0, ids=IDS[:1])]))
-    assert said.startswith("baseline 1.0, a (A) earns a medal on c0. It scores better than baseline 1.0, b (B); the ")
-    said = result(summarise([graded(seed=seed, medal="gold" if seed else None) for seed in range(3)]))
-    assert said == "baseline 1.0 earns a medal in 2 of 3 runs on spaceship-titanic."
-    assert result(summarise([graded()])) == "baseline 1.0 earns no medal on spaceship-titanic."
-
-
 def test_without_a_rate_pairs_are_still_compared(graded) -> None:
     missing = [graded("c9", model=model, state="failed", made=None) for model in ("a", "b")]
     said = result(summarise([*agent(graded, "a", 8), *agent(graded, "b", 0), *missing]))
@@ -102,19 +75,6 @@ def test_what_does_not_compare_is_warned_of(graded, without_thresholds) -> None:
         "Conditions differ between runs of A, so they are not averaged. Report on one kind of them, or average anyway "
         "with --mix."
     ]
-
-
-def test_setups_that_differ_in_their_data_only_have_their_whole_names(graded, without_thresholds) -> None:
-    items = [graded(), graded(data_kind="synthetic", made=without_thresholds(0.6))]
-    assert title(summarise(items)) == "baseline 1.0 vs baseline 1.0, synthetic data on spaceship-titanic"
-
-
-def test_long_options_stay_in_the_table(graded) -> None:
-    from mlecore.registry.provenance import PluginUse
-
-    options = {"argv": "python agent.py " * 20}
-    items = [graded(), graded(agent=PluginUse(name="command", version="2.0", options=options), label="command")]
-    assert title(summarise(items)) == "baseline 1.0 vs command 2.0 on spaceship-titanic"
 
 
 def test_names_show_what_differs_only(graded) -> None:

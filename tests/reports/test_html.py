@@ -78,21 +78,6 @@ def test_the_policy_allows_its_own_style_and_script_only(path: Path) -> None:
     assert said.startswith("default-src 'none';") and "unsafe" not in said
 
 
-def test_the_result_comes_first(document, path: Path) -> None:
-    text = path.read_text()
-    places = [
-        text.index(f'<h2 id="{id}">') for id in ("setups", "medals", "scores", "time", "problems", "pairs", "methods")
-    ]
-    assert places == sorted(places)
-    assert text.index("earns a medal on") < places[0] < text.index("<h3>Notes")
-
-
-def test_sections_without_content_are_left_out(graded) -> None:
-    text = page(summarise([graded(medal="gold")]))
-    assert all(f'<h2 id="{id}">' in text for id in ("setups", "medals", "scores", "methods"))
-    assert not any(f'id="{id}"' in text for id in ("time", "problems", "pairs", "published"))
-
-
 def test_twenty_setups_are_one_triangle(graded) -> None:
     ids = [f"c{number}" for number in range(6)]
     items = [
@@ -108,14 +93,6 @@ def test_twenty_setups_are_one_triangle(graded) -> None:
     for a, b, difference in cells:
         expected = by_pair[a, b] if (a, b) in by_pair else -by_pair[b, a]
         assert float(difference) == pytest.approx(expected, abs=0.05)
-
-
-def test_it_is_small(path: Path) -> None:
-    assert path.stat().st_size < 0.5e6  # of two groups of 225 runs
-
-
-def test_the_same_report_gives_the_same_page(document) -> None:
-    assert page(document) == page(document)
 
 
 def test_what_it_shows_is_what_text_shows(document, path: Path) -> None:
@@ -134,12 +111,6 @@ def test_hostile_words_stay_words(graded, report) -> None:
     reader = Reader()
     reader.feed(text)
     assert reader.fetched == [] and reader.inline == []
-
-
-def test_a_report_of_one_run(graded, without_thresholds) -> None:
-    text = page(summarise([graded(data_kind="synthetic", made=without_thresholds(0.6))]))
-    assert "Beats sample %" in text and "Any medal %" not in text
-    assert '<p class="banner warning">No medals' in text
 
 
 def test_a_square_says_what_a_run_earned(graded, report, without_thresholds) -> None:
@@ -169,19 +140,6 @@ def test_flagged_runs_have_a_frame(graded) -> None:
     text = page(summarise([graded(medal="gold", suspicions=flag), graded(seed=1)]))
     assert re.findall(r'<a class="q (\w+) flagged"', text) == ["gold"] and "flagged by a detector" in text
     assert "flagged by a detector" not in page(summarise([graded()]))
-
-
-def test_without_a_rate_runs_are_counted(graded) -> None:
-    missing = graded("leaf-classification", state="failed", made=None)
-    text = page(summarise([graded(seed=seed, medal="gold" if seed else None) for seed in range(3)] + [missing]))
-    assert "no result; --pad-missing counts those" in text and "Any medal %" not in text[: text.index("</table>")]
-    assert '<td class="num">2 of 3</td>' in text[: text.index("</table>")]
-
-
-def test_many_failures_of_one_cause_are_one_row(graded, report) -> None:
-    bad = report(status="invalid", valid_submission=False, reason="3 rows are missing")
-    text = page(summarise([graded(f"c{n}", model=f"m{n % 20}", made=bad) for n in range(60)]))
-    assert text.count("<td>N rows are missing</td>") == 1 and "A 3, B 3" in text
 
 
 def brightness(png: bytes) -> float:

@@ -79,12 +79,3 @@ def test_medal_rates_of_v2_are_over_those_with_a_comparable_leaderboard() -> Non
     del seeds["0"]["random-acts-of-pizza"]
     padded = split_rates("Low", ids, seeds, pad=True, edition="v2")
     assert padded.rates["any_medal"] == rate([11 / 21]) and everything.unranked[0] == "random-acts-of-pizza"
-
-
-def test_chosen_competitions() -> None:
-    (row,) = all_rates({"0": {"a": MEDAL, "b": NOTHING}, "1": {"a": MEDAL}}, chosen=("a",))
-    assert (row.competitions, row.seeds, row.rates["gold"]) == (1, ("0", "1"), rate([1.0, 1.0]))
-
-
-def test_without_runs_there_are_no_rates() -> None:
-    assert all_rates({}) == []

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from mlecore.backends import Hardware
 from mlecore.model_access import ModelAccess
 from mlecore.registry.provenance import PluginUse
-from mlecore.reports.conditions import between, conditions, differences, hardware_class, shared
+from mlecore.reports.conditions import between, conditions, differences
 from mlecore.reports.setups import seeds, setups
 from mlecore.runs.record import Limits
 
@@ -93,28 +92,3 @@ def test_what_the_gateway_let_through_is_a_condition(run) -> None:
         "server tools": ["not allowed", "allowed"],
     }
     assert between(runs[:1], runs[2:]) == {"server tools": ["not allowed", "allowed"]}
-
-
-def test_between_agents_their_code_may_differ(run) -> None:
-    a, b = run(), run(agent=PluginUse(name="other", version="2"), image_digest="sha256:1")
-    assert between([a], [b]) == {}
-    assert between([a], [run(data_kind="synthetic")]) == {"data": ["published", "synthetic"]}
-
-
-def test_shared_conditions_leave_out_single_competitions(run) -> None:
-    found = shared([run(seed=0), run(seed=1, limits=Limits(cpus=2.0))])
-    assert found["time limit"] == "24h" and "CPUs" not in found
-    assert not any(name.startswith("data of") for name in found)
-
-
-def test_hardware_class() -> None:
-    hardware = Hardware(cpus=8, gpus=("A10", "A10", "H200"))
-    assert hardware_class(hardware) == "8 CPUs, 2 x A10, 1 x H200"
-    assert hardware_class(Hardware()) == ""
-
-
-def test_a_label_in_several_groups_is_one_setup(graded) -> None:
-    """Aggregation by label: the groups of an experiment are one row, and each of their runs a seed."""
-    labelled = [graded("a", group=group, label=label) for group, label in (("g1", "x"), ("g2", "x"), ("g3", "y"))]
-    (x, y) = setups(labelled)
-    assert [*seeds(x.runs)] == ["0", "0 of g2"] and len(y.runs) == 1

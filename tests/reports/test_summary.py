@@ -1,4 +1,4 @@
-"""What a report says of runs of all sorts. Its figures are computed again in test_recomputed.py."""
+"""What a report says of runs of all sorts; test_missing_runs.py computes its figures again."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from attrs import evolve
 from mlecore.agents import Usage
 from mlecore.backends import Hardware
 from mlecore.registry.provenance import PluginUse
-from mlecore.reports.benchmark import split_ids
 from mlecore.reports.graded import Moment, ReportedFinding
 from mlecore.reports.sections import sections
 from mlecore.reports.sections.setups import overview
@@ -95,31 +94,6 @@ def test_beaten_samples_are_out_of_the_runs_of_the_rate(graded, without_threshol
     assert "0 of 1 run beat the sample submission (1 without a sample score to beat)." in setup.notes
 
 
-def test_several_pairs_are_corrected_for_their_number(graded) -> None:
-    def agent(model: str, medals: int):
-        ids = [f"c{number}" for number in range(8)]
-        return [graded(id, model=model, medal="gold" if n < medals else None) for n, id in enumerate(ids)]
-
-    found = summarise([*agent("a", 8), *agent("b", 0), *agent("c", 1)]).comparisons
-    medals = [pair.differences[0] for pair in found]
-    assert [row.p for row in medals] == [2 / 2**8, 2 / 2**7, 1.0]
-    assert [row.p_holm for row in medals] == [3 * 2 / 2**8, 2 * 2 / 2**7, 1.0]
-    assert [row.p_holm for pair in found for row in pair.differences if row.rate == "valid"] == [1.0] * 3
-    (alone,) = summarise([*agent("a", 8), *agent("b", 0)]).comparisons
-    assert alone.differences[0].p_holm is None
-
-
-def test_a_single_seed_has_no_error(graded) -> None:
-    document = summarise([graded("a", medal="gold"), graded("b")], against_published=True)
-    rates = next(section for section in sections(document) if section.id == "rates")
-    assert "50.0" in rates.rows[-1] and not any("±" in cell for row in rates.rows for cell in row)
-    said = " ".join(next(section for section in sections(document) if section.id == "setups").notes)
-    assert "±" not in said and "The interval is over competitions" in said
-    whole = summarise([graded(id) for id in split_ids("all")], against_published=True)
-    (published,) = (section for section in sections(whole) if section.id == "published")
-    assert next(row for row in published.rows if row[0] == "→ A")[2:6] == ("0.00",) * 4
-
-
 def test_flagged_runs_count_once_as_they_are_and_once_as_failures(graded) -> None:
     flag = (ReportedFinding(detector="d", rule="copied", verdict="violation", summary="it copied"),)
     items = [graded("a", medal="gold", suspicions=flag), graded("b", medal="gold")]
@@ -128,12 +102,6 @@ def test_flagged_runs_count_once_as_they_are_and_once_as_failures(graded) -> Non
     assert row.rates.rates["gold"].mean == 100.0 and row.without_flagged["gold"].mean == 50.0
     assert setup.flagged == 1
     assert summarise([items[1]]).setups[0].rates[0].without_flagged is None
-
-
-def test_obfuscated_runs_are_a_setup_of_their_own(graded) -> None:
-    plain, hidden = summarise([graded(), graded(seed=1, obfuscation="description")]).setups
-    assert "obfuscated" not in plain.title and hidden.title.endswith("obfuscated description")
-    assert [line.obfuscation for line in (*plain.runs, *hidden.runs)] == ["none", "description"]
 
 
 def test_unlike_runs_are_not_averaged_unasked(graded, run) -> None:
@@ -147,11 +115,9 @@ def test_unlike_runs_are_not_averaged_unasked(graded, run) -> None:
     ("changes", "named"),
     [
         ({"limits": Limits(time=60.0)}, "time limit"),
-        ({"limits": Limits(cpus=2.0)}, "CPUs"),
         ({"limits": Limits(network="open")}, "network"),
         ({"hardware": Hardware(cpus=8, gpus=("A10",))}, "hardware class"),
         ({"description_digest": "other"}, "description of spaceship-titanic"),
-        ({"image_digest": "sha256:other"}, "image"),
         ({"backend": PluginUse(name="docker")}, "backend"),
     ],
 )
@@ -178,20 +144,6 @@ def test_unlike_setups_are_not_compared_unasked(graded) -> None:
         "data of spaceship-titanic": ["unknown", "other"]
     }
     assert summarise(items, mix=True).comparisons[0].a_wins == 0.5
-
-
-def test_where_no_medals_are_there_are_none(graded, without_thresholds) -> None:
-    items = [
-        graded(data_kind="synthetic", made=without_thresholds(0.6)),
-        graded(seed=1, data_kind="synthetic", made=without_thresholds(0.4)),
-    ]
-    (setup,) = summarise(items).setups
-    assert setup.goal == "beats_sample" and setup.no_medals.startswith("No medals: synthetic data")
-    rates = setup.rates[0].rates.rates
-    assert [rates[kind] for kind in ("any_medal", "gold", "above_median")] == [None] * 3
-    assert (rates["beats_sample"].mean, rates["valid"].mean) == (50.0, 100.0)
-    assert [(line.medal, line.above_median) for line in setup.runs] == [(None, None)] * 2
-    assert "1 of 2 runs beat the sample submission (1 score no better)." in setup.notes
 
 
 def test_runs_that_are_not_results_are_named(graded) -> None:
@@ -248,11 +200,6 @@ def test_runs_whose_model_often_failed_are_named(graded) -> None:
     name = items[0].run.name
     assert f"Many calls to the model failed in 1 run: {name} (12 of 40, 30%)." in text
     assert f"The model's endpoint failed in the last calls of 1 run: {items[3].run.name}." in text
-
-
-def test_a_forged_record_may_count_more_failed_calls_than_calls(graded) -> None:
-    (setup,) = summarise([graded(calls=ModelCalls(calls=0, failed=4))]).setups
-    assert any("(4 of 0, 100%)" in note for note in setup.notes)
 
 
 def test_results_that_were_replaced_by_hand_are_named(graded) -> None:
