@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, TypeVar, cast
 
-from attrs import frozen
+from attrs import field, fields_dict, frozen
 
 from mlecore.errors import UsageError
 from mlecore.schema import SchemaError, Written, read_toml
@@ -50,6 +50,44 @@ class Option:
 
 
 _A_VARIABLE = "must be the name of an environment variable, such as MY_API_KEY, not its value"
+
+
+T = TypeVar("T")
+
+
+def setting(help: str, parse: Callable[[str], Any] = str, default: str | None = None, **more: Any) -> Any:
+    """A field of an attrs class of settings: an option with hyphens in its name, and ``parse``, which reads its text.
+
+    ``parse`` also reads the default; without one, the field of an option that is not given is None. ``more`` is passed
+    to Option.
+    """
+    value = None if default is None else parse(default)
+    return field(default=value, metadata={"parse": parse, "option": {"help": help, "default": default or None, **more}})
+
+
+def declared(settings: type) -> tuple[Option, ...]:
+    """The options that are the fields of a class of settings."""
+    fields = fields_dict(settings).items()
+    return tuple(Option(name=name.replace("_", "-"), **each.metadata["option"]) for name, each in fields)
+
+
+def read_settings(settings: type[T], given: Mapping[str, str], owner: str) -> T:
+    """The settings that options amount to; an empty text counts as not given. Raises UsageError, naming the option."""
+    values: dict[str, Any] = {}
+    for name, each in fields_dict(cast(Any, settings)).items():
+        option = name.replace("_", "-")
+        if text := given.get(option):
+            try:
+                values[name] = each.metadata["parse"](text)
+            except (UsageError, ValueError) as error:
+                fix = error.fix if isinstance(error, UsageError) else None
+                raise UsageError(f"{owner}: option {option}={text}: {error}", fix=fix) from None
+    return settings(**values)
+
+
+def words(text: str) -> tuple[str, ...]:
+    """``a,b``, each once."""
+    return tuple(dict.fromkeys(filter(None, map(str.strip, text.split(",")))))
 
 
 def names_variable(value: str) -> bool:
@@ -154,7 +192,7 @@ def resolve(declared: Sequence[Option], given: Mapping[str, str], owner: str) ->
             given_value = "" if known[name].type == "variable" else f"={value}"
             raise UsageError(f"{owner}: option {name}{given_value}: {problem}")
     for option in declared:
-        if option.required and option.name not in given:
+        if option.required and not given.get(option.name):
             raise UsageError(f"{owner} needs the option {option.name}: {option.help}")
     defaults = {option.name: option.default for option in declared if option.default is not None}
     return {**defaults, **given}

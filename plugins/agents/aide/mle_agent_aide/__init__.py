@@ -41,14 +41,14 @@ def agent() -> Agent:
         summary="AIDE (PyPI): a tree search over solutions, with MLE-bench's settings",
         options=(
             Option(name="steps", type="integer", default="500", help="maximum number of solutions to try"),
-            Option(name="step_timeout", type="integer", default="32400", help="time limit per solution, in seconds"),
-            Option(name="feedback_model", help="model that reviews the output of solutions; default: the run's model"),
+            Option(name="step-timeout", type="integer", default="32400", help="time limit per solution, in seconds"),
+            Option(name="feedback-model", help="model that reviews the output of solutions; default: the run's model"),
             temperature("0.5"),
-            Option(name="feedback_temperature", type="number", default="0.5", help="temperature of the feedback model"),
-            Option(name="num_drafts", type="integer", default="5", help="solutions before the first improvement"),
-            Option(name="debug_prob", type="number", default="1", help="probability of debugging a failed solution"),
-            Option(name="max_debug_depth", type="integer", default="20", help="attempts to debug one solution"),
-            Option(name="k_fold_validation", type="integer", default="1", help="folds to ask for; 1: none mentioned"),
+            Option(name="feedback-temperature", type="number", default="0.5", help="temperature of the feedback model"),
+            Option(name="num-drafts", type="integer", default="5", help="solutions before the first improvement"),
+            Option(name="debug-prob", type="number", default="1", help="probability of debugging a failed solution"),
+            Option(name="max-debug-depth", type="integer", default="20", help="attempts to debug one solution"),
+            Option(name="k-fold-validation", type="integer", default="1", help="folds to ask for; 1: none mentioned"),
             Option(
                 name="packages",
                 default="all",
@@ -73,13 +73,14 @@ def recipe(options: Mapping[str, str]) -> Recipe:
 @hookimpl
 def launch(task: Task) -> Launch:
     options, main = task.options, model(task, "aide")
-    feedback = options.get("feedback_model", main)
-    numbers = ("steps", "step_timeout", "num_drafts", "max_debug_depth", "k_fold_validation")
+    feedback = options.get("feedback-model", main)
+    numbers = ("steps", "step-timeout", "num-drafts", "max-debug-depth", "k-fold-validation")
+    fractions = ("temperature", "feedback-temperature", "debug-prob")
     settings = {
         "model": main,
         "feedback_model": feedback,
-        **{name: float(options[name]) for name in ("temperature", "feedback_temperature", "debug_prob")},
-        **{name: int(options[name]) for name in numbers},
+        **{name.replace("-", "_"): float(options[name]) for name in fractions},
+        **{name.replace("-", "_"): int(options[name]) for name in numbers},
         "packages": [*NAMED[options["packages"]], *packages(options["pip"], "aide")],
         "maximize": task.direction == "maximize",
         "seed": task.seed,

@@ -48,7 +48,7 @@ Path('working/model').touch()
 print('accuracy', 0.9)"""
 
 
-DRAFTS = {"packages": "few", "num_drafts": "9", "debug_prob": "0"}
+DRAFTS = {"packages": "few", "num-drafts": "9", "debug-prob": "0"}
 
 
 def handed_in(record: RunRecord) -> set[str]:
@@ -88,7 +88,7 @@ def test_a_graded_run_hands_in_the_best_of_all_steps(folder: Path) -> None:
         *(solution(submit(4)), review(0.2)),
         *(solution("import os\nos._exit(1)"), review(None, is_bug=True)),
     )
-    done = scripted_run("aide", answers, folder, options={**DRAFTS, "steps": "4", "feedback_model": "gpt-feedback"})
+    done = scripted_run("aide", answers, folder, options={**DRAFTS, "steps": "4", "feedback-model": "gpt-feedback"})
     record = done.record
     assert handed_in(record) == {"3"}
     assert "import pandas" in (record.folder / "code" / "solution.py").read_text()

@@ -30,11 +30,11 @@ def agent() -> Agent:
             Option(name="steps", type="integer", help="maximum turns per session; default: no limit"),
             Option(name="rounds", type="integer", default="100", help="maximum number of sessions"),
             Option(
-                name="disallowed_tools",
+                name="disallowed-tools",
                 default="WebSearch,WebFetch",
                 help="tools that the agent may not use; WebSearch runs at the provider and needs --server-tools",
             ),
-            Option(name="small_model", help="model for its background tasks; default: the run's model"),
+            Option(name="small-model", help="model for its background tasks; default: the run's model"),
             Option(name="args", help="additional arguments of claude, quoted as for a shell"),
             PROMPT,
             Option(name="pip", help="packages for its code: comma-separated, or a file", default=PACKAGES),
@@ -53,12 +53,12 @@ def recipe(options: Mapping[str, str]) -> Recipe:
 @hookimpl
 def launch(task: Task) -> Launch:
     options, main = task.options, model(task, "claude-code")
-    small = options.get("small_model", main)
+    small = options.get("small-model", main)
     argv = ["claude", "--print", "--output-format", "stream-json", "--verbose", "--model", main]
     argv += ["--input-format", "stream-json"]
     argv += ["--permission-mode", "bypassPermissions"]
-    if options["disallowed_tools"]:
-        argv += ["--disallowedTools", options["disallowed_tools"]]
+    if options["disallowed-tools"]:
+        argv += ["--disallowedTools", options["disallowed-tools"]]
     if task.mcp:
         argv += ["--strict-mcp-config", "--mcp-config", json.dumps({"mcpServers": _mcp_servers(task.mcp)})]
     if "steps" in options:

@@ -28,7 +28,7 @@ def agent() -> Agent:
         options=(
             Option(name="rounds", type="integer", default="100", help="maximum number of sessions"),
             Option(
-                name="web_search",
+                name="web-search",
                 default="disabled",
                 choices=("disabled", "cached", "live"),
                 help="web search by the provider; needs --server-tools",
@@ -62,7 +62,7 @@ def launch(task: Task) -> Launch:
         "stream_max_retries": int(options["retries"]),
         "supports_websockets": False,
     }
-    config: dict[str, object] = {"model_provider": "gateway", "web_search": options["web_search"]}
+    config: dict[str, object] = {"model_provider": "gateway", "web_search": options["web-search"]}
     config["background_terminal_max_timeout"] = int(1000 * task.time_limit)  # of one wait for a command
     if "reasoning" in options:
         config["model_reasoning_effort"] = options["reasoning"]

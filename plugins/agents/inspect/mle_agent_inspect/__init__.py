@@ -33,7 +33,7 @@ def agent() -> Agent:
             ),
             temperature(),
             Option(name="messages", type="integer", default="1000", help="maximum number of messages"),
-            Option(name="command_timeout", type="integer", help="seconds that a command may take; default: the run's"),
+            Option(name="command-timeout", type="integer", help="seconds that a command may take; default: the run's"),
             PROMPT,
             Option(name="pip", help="packages for its code: comma-separated, or a file", default=PACKAGES),
         ),
@@ -55,7 +55,7 @@ def launch(task: Task) -> Launch:
         "model": f"{options['provider']}/{model(task, 'inspect')}",
         "temperature": float(options["temperature"]) if "temperature" in options else None,
         "messages": int(options["messages"]),
-        "command_timeout": int(options.get("command_timeout", task.time_limit)),
+        "command_timeout": int(options.get("command-timeout", task.time_limit)),
         "seed": task.seed,
     }
     return Launch(

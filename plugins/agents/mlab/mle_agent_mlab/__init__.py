@@ -17,7 +17,7 @@ from mlecore.options import Option
 WORK = Path(__file__).parent / "work"
 PACKAGES = "numpy,pandas<3,scikit-learn"
 CLIENTS = {"chat": "openai>=1.90", "responses": "openai>=1.90", "messages": "anthropic>=0.60"}
-NUMBERS = ("steps", "retries", "shown", "remember", "log_shown")
+NUMBERS = ("steps", "retries", "shown", "remember", "log-shown")
 
 
 @hookimpl
@@ -31,14 +31,14 @@ def agent() -> Agent:
                 choices=tuple(CLIENTS),
                 help="API of the model: Chat Completions, Responses, or Anthropic's Messages",
             ),
-            Option(name="fast_model", help="model that summarises steps and reflects; default: the run's model"),
-            Option(name="edit_model", help="model that edits scripts and reads files; default: the run's model"),
+            Option(name="fast-model", help="model that summarises steps and reflects; default: the run's model"),
+            Option(name="edit-model", help="model that edits scripts and reads files; default: the run's model"),
             temperature("0.5"),
             Option(name="steps", type="integer", default="50", help="maximum number of actions"),
             Option(name="remember", type="integer", default="3", help="number of last steps to show in full"),
-            Option(name="log_shown", type="integer", default="20000", help="characters of the research log to show"),
+            Option(name="log-shown", type="integer", default="20000", help="characters of the research log to show"),
             Option(name="shown", type="integer", default="8000", help="characters of a file or an output to show"),
-            Option(name="script_timeout", type="integer", help="seconds that a script may take; default: the run's"),
+            Option(name="script-timeout", type="integer", help="seconds that a script may take; default: the run's"),
             Option(name="retries", type="integer", default="8", help="retries per failed call, with growing pauses"),
             PROMPT,
             Option(name="pip", help="packages for its code: comma-separated, or a file", default=PACKAGES),
@@ -55,15 +55,15 @@ def recipe(options: Mapping[str, str]) -> Recipe:
 @hookimpl
 def launch(task: Task) -> Launch:
     options, main = task.options, model(task, "mlab")
-    fast, editor = options.get("fast_model", main), options.get("edit_model", main)
+    fast, editor = options.get("fast-model", main), options.get("edit-model", main)
     settings = {
         "model": main,
         "fast_model": fast,
         "edit_model": editor,
         "protocol": options["protocol"],
         "temperature": float(options["temperature"]),
-        **{name: int(options[name]) for name in NUMBERS},
-        "script_timeout": int(options.get("script_timeout", task.time_limit)),
+        **{name.replace("-", "_"): int(options[name]) for name in NUMBERS},
+        "script_timeout": int(options.get("script-timeout", task.time_limit)),
     }
     return Launch(
         argv=("python3", "agent/main.py"),

@@ -191,7 +191,7 @@ def test_it_ends_when_nothing_more_can_come(loop: Loop) -> None:
 @pytest.mark.network
 @pytest.mark.sandbox
 def test_a_graded_run(tmp_path: Path) -> None:
-    options = {"pip": "", "fast_model": "fast"}
+    options = {"pip": "", "fast-model": "fast"}
     done = scripted_run("mlab", (*SOLVE, SUMMARY), tmp_path, options=options)
     assert json.loads((done.record.folder / "grade.json").read_bytes())["valid_submission"]
     assert done.leaks == () and done.record.access.models == ("scripted", "fast")

@@ -27,7 +27,7 @@ def agent() -> Agent:
             Option(name="steps", type="integer", default="500", help="maximum number of model calls"),
             temperature(),
             Option(name="context", type="integer", default="100000", help="tokens of the conversation to keep"),
-            Option(name="command_timeout", type="integer", help="seconds that a command may take; default: the run's"),
+            Option(name="command-timeout", type="integer", help="seconds that a command may take; default: the run's"),
             Option(name="output", type="integer", default="8000", help="bytes of a command's output to show"),
             Option(name="retries", type="integer", default="8", help="retries per failed call, with growing pauses"),
             Option(name="system", help="replaces the system prompt"),
@@ -55,7 +55,7 @@ def launch(task: Task) -> Launch:
         "temperature": float(options["temperature"]) if "temperature" in options else None,
         "system": options.get("system"),
         **{name: int(options[name]) for name in NUMBERS},
-        "command_timeout": int(options.get("command_timeout", task.time_limit)),
+        "command_timeout": int(options.get("command-timeout", task.time_limit)),
     }
     return Launch(
         argv=("python3", "agent/main.py"),

@@ -15,21 +15,20 @@ a file that only the agent can read and that is gone once its first process has 
 
 from __future__ import annotations
 
-import io
 import math
 import shlex
 import tarfile
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import IO, Any
 
 from mle_backend_docker import names, system_calls
+from mle_backend_docker.containers import add, below_home
 from mle_backend_docker.users import User
 from mlecore import backends
 from mlecore.backends import Job
-from mlecore.errors import BackendError
 
 LOG_FILES, LOG_BYTES = 4, 256 * 1024 * 1024  # the engine keeps so much of an agent's output, the end of it
 
@@ -151,9 +150,9 @@ def tools_archive(job: Job) -> Iterator[IO[bytes]]:
     with tempfile.SpooledTemporaryFile(IN_MEMORY) as out:
         with tarfile.open(fileobj=out, mode="w") as tar:
             for name, content in job.tools.items():
-                _add(tar, _inside(name), content, owner=(0, 0))
+                add(tar, below_home(name), content)
             if job.stdin:
-                _add(tar, STDIN, job.stdin, owner=(0, 0))
+                add(tar, STDIN, job.stdin)
         out.seek(0)
         yield out
 
@@ -163,7 +162,7 @@ def home_archive(job: Job, owner: tuple[int, int], secrets: Mapping[str, str]) -
     """A tar archive for /home: everything the agent's, the values of secrets for nobody but it."""
     with tempfile.SpooledTemporaryFile(IN_MEMORY) as out:
         with tarfile.open(fileobj=out, mode="w") as tar:
-            files = {_inside(name): content for name, content in job.files.items()}
+            files = {below_home(name): content for name, content in job.files.items()}
             folders = {str(parent) for name in files for parent in PurePosixPath(name).parents} - {"."}
             for folder in sorted({*FOLDERS, *folders}):
                 info = tarfile.TarInfo(folder)
@@ -171,35 +170,9 @@ def home_archive(job: Job, owner: tuple[int, int], secrets: Mapping[str, str]) -
                 info.uid, info.gid = owner
                 tar.addfile(info)
             for name, content in files.items():
-                _add(tar, name, content, owner)
+                add(tar, name, content, *owner)
             if secrets:
                 lines = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in secrets.items())
-                _add(tar, SECRETS, lines.encode(), owner, mode=0o400)
+                add(tar, SECRETS, lines.encode(), *owner, mode=0o400)
         out.seek(0)
         yield out
-
-
-def _inside(name: str) -> str:
-    path = PurePosixPath(name)
-    if path.is_absolute() or ".." in path.parts or not path.parts or path.parts[0] == "data":
-        raise BackendError(f"a file of the run cannot be put at {name!r}: it must lie below home, outside data/")
-    return str(path)
-
-
-def _add(
-    tar: tarfile.TarFile, name: str, content: bytes | Path, owner: tuple[int, int], mode: int | None = None
-) -> None:
-    info = tarfile.TarInfo(name)
-    info.uid, info.gid = owner
-    if isinstance(content, Path):
-        with content.open("rb") as source:
-            stat = content.stat()
-            info.size = stat.st_size
-            script = source.read(2) == b"#!"
-            source.seek(0)
-            info.mode = mode or (0o755 if script or stat.st_mode & 0o111 else 0o644)
-            tar.addfile(info, source)
-        return
-    info.size = len(content)
-    info.mode = mode or (0o755 if content.startswith(b"#!") else 0o644)
-    tar.addfile(info, io.BytesIO(content))

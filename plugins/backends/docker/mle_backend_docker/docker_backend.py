@@ -36,7 +36,7 @@ from mle_backend_docker import (
 )
 from mle_backend_docker.engine import Engine, locked, moment
 from mle_backend_docker.gpus import Gpus
-from mle_backend_docker.settings import OPTIONS, Settings
+from mle_backend_docker.settings import Settings
 from mle_backend_docker.users import User, user_of
 from mlecore.agents import Recipe
 from mlecore.backends import (
@@ -57,7 +57,7 @@ from mlecore.backends import (
     secret_values,
 )
 from mlecore.errors import BackendError, BackendUnreachable, ImageGone
-from mlecore.options import Option
+from mlecore.options import Option, declared, read_settings
 
 CREATOR_TIMEOUT = 20.0  # seconds after which the creator of a container that was not started counts as dead
 INIT_MARGIN = 3.0  # seconds on top of the grace, for init to note down how it ended
@@ -70,10 +70,10 @@ class DockerBackend(Backend):
     """Thread-safe: each thread has its own connection."""
 
     summary: ClassVar[str] = "containers of a Docker or Podman engine on this machine"
-    options: ClassVar[tuple[Option, ...]] = OPTIONS
+    options: ClassVar[tuple[Option, ...]] = declared(Settings)
 
     def __init__(self, options: Mapping[str, str], engine: Engine | None = None) -> None:
-        self.settings = Settings.of(options)
+        self.settings = read_settings(Settings, options, "backend docker")
         self.engine = engine or Engine()
         self.gpus = Gpus(self.engine, self.settings.gpus)
         self._backstop = outcome.Backstop(self.engine)

@@ -322,7 +322,7 @@ def test_a_bundle_of_authorities_is_trusted_in_what_is_built(make_lab: Callable[
     bundle = tmp_path / "ca.pem"
     # Unlike any other test's that runs at the same engine, as the image is removed in the end.
     bundle.write_text(f"{uuid.uuid4().hex}\n-----BEGIN CERTIFICATE-----\nmarker\n-----END CERTIFICATE-----\n")
-    lab = make_lab(ca_bundle=str(bundle))
+    lab = make_lab(**{"ca-bundle": str(bundle)})
     try:
         said = lab.run('cat "$SSL_CERT_FILE" | tail -n 2; [ "$PIP_CERT" = "$REQUESTS_CA_BUNDLE" ] && echo same')
         assert said.splitlines() == ["marker", "-----END CERTIFICATE-----", "same"]

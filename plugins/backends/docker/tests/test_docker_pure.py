@@ -19,7 +19,7 @@ from mle_backend_docker import container, fetching, names, network, system_calls
 from mle_backend_docker.docker_backend import DockerBackend
 from mle_backend_docker.engine import FULL, Engine, _refused, whole_lines
 from mle_backend_docker.gpus import Gpus
-from mle_backend_docker.settings import Settings, parse_gpus
+from mle_backend_docker.settings import read_gpus
 from mle_backend_docker.users import OURS
 from mle_backend_vm import layout
 
@@ -152,7 +152,7 @@ def test_lost_line_ends_are_given_back() -> None:
     ("text", "expected"), [("2", 2), ("0,1", ("0", "1")), ("0,", ("0",)), ("GPU-a-b", ("GPU-a-b",))]
 )
 def test_gpus_by_count_or_id(text: str, expected: object) -> None:
-    assert parse_gpus(text) == expected
+    assert read_gpus(text) == expected
 
 
 @pytest.mark.parametrize("text", ["all", ",", "-1", "x"])
@@ -179,7 +179,7 @@ class Here(Engine):
 
 
 def gpus(engine: Engine, option: str | None, here: tuple[str, ...]) -> Gpus:
-    made = Gpus(engine, parse_gpus(option) if option else None)
+    made = Gpus(engine, read_gpus(option) if option else None)
     made.here = here
     return made
 
@@ -264,11 +264,18 @@ def test_what_an_engine_refuses_is_reported_in_words(said: str, word: str) -> No
 
 
 def test_options_are_values() -> None:
-    made = Settings.of({"labels": "a=b,c=d=e", "pull": "never", "base": "mirror/python"})
+    options = {"labels": "a=b,c=d=e", "pull": "never", "base": "mirror/python"}
+    made = DockerBackend(options, Here()).settings
     assert (made.labels, made.pull, made.base) == ({"a": "b", "c": "d=e"}, "never", "mirror/python")
-    for bad in ({"labels": "nonsense"}, {"user": "root"}, {"user": "0:5"}, {"ca_bundle": "/no/such/file"}):
-        with pytest.raises(UsageError):
-            Settings.of(bad)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("labels", "nonsense"), ("user", "root"), ("user", "0:5"), ("ca-bundle", "/none"), ("gpus", "x")],
+)
+def test_a_bad_value_is_refused_with_the_option_s_name(name: str, value: str) -> None:
+    with pytest.raises(UsageError, match=f"backend docker: option {name}={value}: "):
+        DockerBackend({name: value})
 
 
 def test_status_of_nothing_asks_nothing() -> None:

@@ -8,13 +8,14 @@ import tarfile
 import tempfile
 import zipfile
 from functools import cache
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import IO
+
+from mle_backend_docker.containers import add, below_home
 
 import mlecore
 from mle_backend_kubernetes.manifests import STDIN
 from mlecore.backends import Job
-from mlecore.errors import BackendError
 
 IN_MEMORY = 16 * 1024 * 1024
 SMALL = 700_000  # bytes; a ConfigMap holds 1 MiB, encoded
@@ -52,24 +53,20 @@ def inline() -> list[dict[str, str]]:
 def pack(job: Job) -> tuple[IO[bytes], dict[str, str]]:
     """A packed archive of home and tools, and the tools that stage finds among the public data instead."""
     from_data: dict[str, str] = {}
-    out = _begin()
+    out: IO[bytes] = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115
     with tarfile.open(fileobj=out, mode="w:gz", compresslevel=6) as tar:
         for name, content in job.tools.items():
             inside = _among(content, job.dataset.public)
             if inside is None:
-                _add(tar, f"tools/{_inside(name)}", content)
+                add(tar, f"tools/{below_home(name)}", content)
             else:
-                from_data[_inside(name)] = inside
+                from_data[below_home(name)] = inside
         if job.stdin:
-            _add(tar, f"tools/{STDIN}", job.stdin)
+            add(tar, f"tools/{STDIN}", job.stdin)
         for name, content in job.files.items():
-            _add(tar, f"home/{_inside(name)}", content)
+            add(tar, f"home/{below_home(name)}", content)
     out.seek(0)
     return out, from_data
-
-
-def _begin() -> IO[bytes]:
-    return tempfile.SpooledTemporaryFile(IN_MEMORY)
 
 
 def _among(content: bytes | Path, public: Path) -> str | None:
@@ -79,26 +76,3 @@ def _among(content: bytes | Path, public: Path) -> str | None:
         if path.is_relative_to(root):
             return path.relative_to(root).as_posix()
     return None
-
-
-def _inside(name: str) -> str:
-    path = PurePosixPath(name)
-    if path.is_absolute() or ".." in path.parts or not path.parts or path.parts[0] == "data":
-        raise BackendError(f"a file of the run cannot be put at {name!r}: it must lie below home, outside data/")
-    return str(path)
-
-
-def _add(tar: tarfile.TarFile, name: str, content: bytes | Path) -> None:
-    info = tarfile.TarInfo(name)
-    if isinstance(content, Path):
-        with content.open("rb") as source:
-            stat = content.stat()
-            info.size = stat.st_size
-            script = source.read(2) == b"#!"
-            source.seek(0)
-            info.mode = 0o755 if script or stat.st_mode & 0o111 else 0o644
-            tar.addfile(info, source)
-        return
-    info.size = len(content)
-    info.mode = 0o755 if content.startswith(b"#!") else 0o644
-    tar.addfile(info, io.BytesIO(content))

@@ -108,8 +108,7 @@ class Images:
     def _docker(self) -> DockerSettings:
         from mle_backend_docker.settings import Settings as DockerSettings
 
-        options = {"base": self._settings.base, "ca_bundle": self._settings.ca_bundle or ""}
-        return DockerSettings.of(options)
+        return DockerSettings(base=self._settings.base, ca_bundle=self._settings.ca_bundle)
 
 
 def _finished(ref: str, out: IO[str]) -> Image:

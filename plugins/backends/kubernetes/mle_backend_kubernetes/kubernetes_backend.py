@@ -27,7 +27,7 @@ from mle_backend_kubernetes.files import Files, NotStarted, blocks
 from mle_backend_kubernetes.images import Images
 from mle_backend_kubernetes.program.messages import OUTPUT
 from mle_backend_kubernetes.refusals import Refusals
-from mle_backend_kubernetes.settings import OPTIONS, Settings
+from mle_backend_kubernetes.settings import Settings
 from mlecore import backends
 from mlecore.agents import Recipe
 from mlecore.backends import (
@@ -46,7 +46,7 @@ from mlecore.backends import (
     secret_values,
 )
 from mlecore.errors import BackendError, BackendUnreachable
-from mlecore.options import Option
+from mlecore.options import Option, declared, read_settings
 
 GONE = JobStatus(phase="gone", reason="the cluster has no such Job")
 INIT_MARGIN = 3.0  # seconds on top of the grace, for init to record how the agent ended
@@ -58,10 +58,10 @@ class KubernetesBackend(Backend):
     """Thread-safe. The cluster queues runs itself, so the backend has no capacity of its own."""
 
     summary: ClassVar[str] = "Jobs of a Kubernetes cluster, with GPUs and queues"
-    options: ClassVar[tuple[Option, ...]] = OPTIONS
+    options: ClassVar[tuple[Option, ...]] = declared(Settings)
 
     def __init__(self, options: Mapping[str, str]) -> None:
-        self.settings = Settings.of(options)
+        self.settings = read_settings(Settings, options, "backend kubernetes")
         self.cluster = Cluster(self.settings.context, self.settings.namespace)
         self.cache = ClusterCache(self.cluster)
         self.images = Images(self.settings)
@@ -92,7 +92,7 @@ class KubernetesBackend(Backend):
             details={
                 "kubernetes": self.cluster.version,
                 "namespace": self.cluster.namespace,
-                "runtime_class": settings.runtime_class or "default",
+                "runtime_class": str(settings.pod_spec.get("runtimeClassName", "default")),
                 "queue": settings.queue or "none",
                 "gpu_resource": settings.gpu_resource,
                 "output": settings.output,

@@ -69,19 +69,15 @@ def rights(*, read_only: bool = True) -> dict[str, Any]:
 
 def spec(settings: Settings, containers: list[dict[str, Any]], volumes: list[dict[str, Any]]) -> dict[str, Any]:
     """What all pods have in common."""
-    common: dict[str, Any] = {
+    return {
         "restartPolicy": "Never",
         "automountServiceAccountToken": False,
         "enableServiceLinks": False,
         "securityContext": security(settings),
         "containers": containers,
         "volumes": volumes,
-        "nodeSelector": dict(settings.node_selector),
-        "tolerations": list(map(dict, settings.tolerations)),
+        **settings.for_all_pods,
     }
-    if settings.image_pull_secrets:
-        common["imagePullSecrets"] = [{"name": name} for name in settings.image_pull_secrets]
-    return common
 
 
 def helper_container(name: str, image: str, command: Sequence[str], mounts: list[dict[str, Any]]) -> dict[str, Any]:
@@ -111,7 +107,7 @@ def helper_pod(
     found["activeDeadlineSeconds"] = int(seconds)
     found["terminationGracePeriodSeconds"] = 1
     cordoned = {"key": "node.kubernetes.io/unschedulable", "operator": "Exists", "effect": "NoSchedule"}
-    found["tolerations"] += [cordoned]
+    found["tolerations"] = [*found.get("tolerations", []), cordoned]
     meta: dict[str, Any] = {"name": name, "labels": {**settings.labels, **labels}}
     if owners:
         meta["ownerReferences"] = owners
@@ -217,14 +213,6 @@ def agent_template(
     if resources.network in ("none", "llm"):  # names are not asked outside
         found |= {"dnsPolicy": "None", "dnsConfig": {"nameservers": ["127.0.0.1"]}}
         found["dnsConfig"]["options"] = [{"name": "timeout", "value": "1"}, {"name": "attempts", "value": "1"}]
-    for key, value in (
-        ("affinity", dict(settings.affinity)),
-        ("runtimeClassName", settings.runtime_class),
-        ("priorityClassName", settings.priority_class),
-        ("serviceAccountName", settings.service_account),
-    ):
-        if value:
-            found[key] = value
     labels = {**names.labels(job, names.AGENT, settings.labels), names.NETWORK: resources.network}
     template: dict[str, Any] = {"metadata": {"labels": labels}, "spec": found}
     template = merged(template, settings.pod_template)

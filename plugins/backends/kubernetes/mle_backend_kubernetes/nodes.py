@@ -37,7 +37,7 @@ def quantity(text: str | int) -> float:
 
 def nodes(cluster: Cluster, settings: Settings) -> list[Node]:
     """The nodes that runs may go to. Raises BackendError where we may not list them."""
-    selector = ",".join(f"{name}={value}" for name, value in settings.node_selector.items())
+    selector = ",".join(f"{name}={value}" for name, value in settings.pod_spec.get("nodeSelector", {}).items())
     query = {"labelSelector": selector} if selector else {}
     return [_node(each, settings.gpu_resource) for each in cluster.items("/api/v1/nodes", **query)]
 

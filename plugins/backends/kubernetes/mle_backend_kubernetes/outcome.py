@@ -21,7 +21,7 @@ _BY_SIGNAL = (INIT_KILLED, LOST_SIGHT, ARGV_KILLED, 128 + signal.SIGTERM)  # how
 _CODE = re.compile(r"exit code (\d+)")
 _LOW = re.compile(r"low on resource: ([\w-]+)")
 
-_IMAGE_FIX = "check its name, push it, or name the secret to pull it with: -B image-pull-secrets=NAME"
+_IMAGE_FIX = "check its name, push it, or name the secret to pull it with: imagePullSecrets in -B pod-template"
 
 
 def needs_job(pod: Pod) -> bool:

@@ -14,7 +14,7 @@ _EVERY = 15.0  # seconds between two questions about one Job
 _FOREVER = re.compile(r"violates PodSecurity|error looking up service account|admission webhook .* denied")
 _FIXES = {
     "violates PodSecurity": "Label the namespace with a policy that allows it, or change -B pod-template.",
-    "service account": "Create it, or name another one: -B service-account=NAME.",
+    "service account": "Create it, or name another one: serviceAccountName in -B pod-template.",
 }
 
 

@@ -1,174 +1,90 @@
-"""The backend's options, as values."""
+"""The backend's options, and what they amount to."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Literal
 
-from attrs import field, frozen
+from attrs import frozen
+from mle_backend_docker.containers import read_labels, read_user
+from mle_backend_docker.settings import BASE, existing_file
 
 from mlecore.errors import UsageError
-from mlecore.options import Option, pairs
+from mlecore.options import setting
 from mlecore.units import duration, size
 
-Output = Literal["claim", "pod"]
-
-BASE = "python:3.11-slim-bookworm"
-
-OPTIONS = (
-    Option(name="context", help="kubeconfig context; default: the current one"),
-    Option(name="namespace", help="namespace of all objects; default: the context's"),
-    Option(name="registry", help="registry to push built images to, e.g. localhost:5000 or HOST/PROJECT"),
-    Option(name="image", help="existing image for all agents; nothing is built"),
-    Option(name="base", help="base image of the images built for agents", default=BASE),
-    Option(name="helper", help="image with Python for helper pods; default: built from the base image"),
-    Option(name="ca_bundle", help="file of additional CA certificates (PEM) that built images trust"),
-    Option(name="image-pull-secrets", help="pull secrets in the namespace, comma-separated"),
-    Option(name="queue", help="Kueue LocalQueue that admits runs"),
-    Option(name="gpu-resource", help="resource name of GPUs in this cluster", default="nvidia.com/gpu"),
-    Option(name="node-selector", help="labels of nodes for runs: name=value,name=value"),
-    Option(name="tolerations", help="taints that runs tolerate: key, key=value or key=value:Effect, comma-separated"),
-    Option(name="affinity", help="affinity of runs, as JSON, or as a table in a configuration file"),
-    Option(name="runtime-class", help="RuntimeClass of runs, e.g. nvidia, gvisor or kata"),
-    Option(name="priority-class", help="PriorityClass of runs"),
-    Option(name="service-account", help="service account of runs; its token is not mounted"),
-    Option(name="user", help="UID or UID:GID of all processes; never root", default="1000"),
-    Option(name="shm", help="size of /dev/shm, which counts as memory; default: half of the run's memory"),
-    Option(name="ephemeral-storage", help="disk limit outside the run's claim, e.g. 10GiB; default: none"),
-    Option(
-        name="output",
-        help="where a run writes: to its own claim, or to its pod's disk",
-        default="claim",
-        choices=("claim", "pod"),
-    ),
-    Option(name="keep", help="output=pod: how long an ended run's pod waits to be collected", default="48h"),
-    Option(name="storage", help="size of a run's claim; default: the run's disk quota, or 50GiB"),
-    Option(name="storage-class", help="storage class of claims; default: the cluster's"),
-    Option(name="data-claim", help="existing claim with prepared competitions, laid out as a data folder"),
-    Option(
-        name="data-access",
-        help="access mode of claims with public data; ReadWriteOnce keeps all runs on one node",
-        default="ReadWriteMany",
-        choices=("ReadWriteMany", "ReadWriteOnce"),
-    ),
-    Option(name="wait", help="how long a run may wait for resources before it fails", default="7d"),
-    Option(name="labels", help="additional labels for all objects: name=value,name=value"),
-    Option(name="pod-template", help="changes to the pods of runs, as JSON or a table of the file: {spec: {...}}"),
-)
+_KINDS = {"nodeSelector": dict, "tolerations": list, "imagePullSecrets": list}
 
 
-@frozen(kw_only=True)
-class Settings:
-    """The values of the options. Sizes in bytes, times in seconds."""
-
-    context: str | None = None
-    namespace: str | None = None
-    registry: str | None = None
-    image: str | None = None
-    base: str = BASE
-    helper: str | None = None
-    ca_bundle: str | None = None
-    image_pull_secrets: tuple[str, ...] = ()
-    queue: str | None = None
-    gpu_resource: str = "nvidia.com/gpu"
-    node_selector: Mapping[str, str] = field(factory=dict)
-    tolerations: tuple[Mapping[str, Any], ...] = ()
-    affinity: Mapping[str, Any] = field(factory=dict)
-    runtime_class: str | None = None
-    priority_class: str | None = None
-    service_account: str | None = None
-    user: tuple[int, int] = (1000, 1000)
-    shm: int | None = None
-    ephemeral_storage: int | None = None
-    output: Output = "claim"
-    keep: float = 48 * 3600.0
-    storage: int | None = None
-    storage_class: str | None = None
-    data_claim: str | None = None
-    data_access: str = "ReadWriteMany"
-    wait: float = 7 * 24 * 3600.0
-    labels: Mapping[str, str] = field(factory=dict)
-    pod_template: Mapping[str, Any] = field(factory=dict)
-
-    @classmethod
-    def of(cls, options: Mapping[str, str]) -> Settings:
-        """Raises UsageError for an invalid value."""
-        values: dict[str, Any] = {}
-        for option in OPTIONS:
-            text = options.get(option.name) or option.default
-            if text is None:
-                continue
-            try:
-                values[option.name.replace("-", "_")] = _PARSERS.get(option.name, str)(text)
-            except (UsageError, ValueError) as error:
-                raise UsageError(f"backend kubernetes: option {option.name}={text}: {error}") from None
-        return cls(**values)
-
-
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(_list(text)) if text.startswith("[") else tuple(filter(None, map(str.strip, text.split(","))))
-
-
-def _list(text: str) -> Sequence[Any]:
-    found = json.loads(text)
-    if not isinstance(found, list):
-        raise UsageError("expected a list")
-    return found
-
-
-def _table(text: str) -> Mapping[str, Any]:
-    found = json.loads(text)
-    if not isinstance(found, dict):
-        raise UsageError("expected a table")
-    return found
-
-
-def _pairs(text: str) -> Mapping[str, str]:
-    if text.startswith("{"):
-        return {name: str(value) for name, value in _table(text).items()}
-    return pairs(_words(text), "")
-
-
-def _tolerations(text: str) -> tuple[Mapping[str, Any], ...]:
-    if text.startswith("["):
-        return tuple(_list(text))
-    return tuple(map(_toleration, _words(text)))
-
-
-def _toleration(text: str) -> Mapping[str, str]:
-    """``key``, ``key=value``, ``key:Effect`` or ``key=value:Effect``, as ``kubectl taint`` writes them."""
-    taint, _, effect = text.partition(":")
-    key, equals, value = taint.partition("=")
-    found = {"key": key, "operator": "Equal", "value": value} if equals else {"key": key, "operator": "Exists"}
-    return {**found, **({"effect": effect} if effect else {})}
-
-
-def _user(text: str) -> tuple[int, int]:
-    uid, _, gid = text.partition(":")
-    if not uid.isdigit() or not (gid or "0").isdigit() or int(uid) == 0:
-        raise UsageError("expected UID or UID:GID, and not root's 0")
-    return int(uid), int(gid or uid)
-
-
-def _registry(text: str) -> str:
+def read_registry(text: str) -> str:
+    """HOST[:PORT] or HOST/PROJECT. Raises UsageError."""
     if "://" in text:
         raise UsageError("leave out the scheme: HOST[:PORT] or HOST/PROJECT")
     return text.rstrip("/")
 
 
-_PARSERS: Mapping[str, Callable[[str], Any]] = {
-    "registry": _registry,
-    "image-pull-secrets": _words,
-    "node-selector": _pairs,
-    "tolerations": _tolerations,
-    "affinity": _table,
-    "user": _user,
-    "shm": size,
-    "ephemeral-storage": size,
-    "keep": duration,
-    "storage": size,
-    "wait": duration,
-    "labels": _pairs,
-    "pod-template": _table,
-}
+def read_pod_template(text: str) -> Mapping[str, Any]:
+    """A table with the table ``spec``. Raises UsageError; what else is wrong with it, the cluster says."""
+    found: Mapping[str, Any] = json.loads(text or "{}")
+    spec = found.get("spec", {}) if isinstance(found, dict) else None
+    if not isinstance(spec, dict):
+        raise UsageError("expected a table such as {spec: {...}}")
+    for name, kind in _KINDS.items():
+        if not isinstance(spec.get(name, kind()), kind):
+            raise UsageError(f"spec.{name} must be a {'list' if kind is list else 'table'}")
+    return found
+
+
+@frozen(kw_only=True)
+class Settings:
+    """Each field is an option. Sizes in bytes, times in seconds."""
+
+    context: str | None = setting("kubeconfig context; default: the current one")
+    namespace: str | None = setting("namespace of all objects; default: the context's")
+    registry: str | None = setting(
+        "registry to push built images to, e.g. localhost:5000 or HOST/PROJECT", read_registry
+    )
+    image: str | None = setting("existing image for all agents; nothing is built")
+    base: str = setting("base image of the images built for agents", default=BASE)
+    helper: str | None = setting("image with Python for helper pods; default: built from the base image")
+    ca_bundle: Path | None = setting("file of additional CA certificates (PEM) that built images trust", existing_file)
+    queue: str | None = setting("Kueue LocalQueue that admits runs")
+    gpu_resource: str = setting("resource name of GPUs in this cluster", default="nvidia.com/gpu")
+    user: tuple[int, int] = setting("UID or UID:GID of all processes; never root", read_user, default="1000")
+    shm: int | None = setting("size of /dev/shm, which counts as memory; default: half of the run's memory", size)
+    ephemeral_storage: int | None = setting("disk limit outside the run's claim, e.g. 10GiB; default: none", size)
+    output: Literal["claim", "pod"] = setting(
+        "where a run writes: to its own claim, or to its pod's disk", default="claim", choices=("claim", "pod")
+    )
+    keep: float = setting("output=pod: how long an ended run's pod waits to be collected", duration, default="48h")
+    storage: int | None = setting("size of a run's claim; default: the run's disk quota, or 50GiB", size)
+    storage_class: str | None = setting("storage class of claims; default: the cluster's")
+    data_claim: str | None = setting("existing claim with prepared competitions, laid out as a data folder")
+    data_access: str = setting(
+        "access mode of claims with public data; ReadWriteOnce keeps all runs on one node",
+        default="ReadWriteMany",
+        choices=("ReadWriteMany", "ReadWriteOnce"),
+    )
+    wait: float = setting("how long a run may wait for resources before it fails", duration, default="7d")
+    labels: Mapping[str, str] = setting(
+        "additional labels for all objects: name=value,name=value", read_labels, default=""
+    )
+    pod_template: Mapping[str, Any] = setting(
+        "changes to the pods of runs, as JSON or a table of the file: {spec: {...}}; helper pods get its nodeSelector, "
+        "tolerations and imagePullSecrets",
+        read_pod_template,
+        default="",
+    )
+
+    @property
+    def pod_spec(self) -> Mapping[str, Any]:
+        """``spec`` of the pod template."""
+        spec: Mapping[str, Any] = self.pod_template.get("spec") or {}
+        return spec
+
+    @property
+    def for_all_pods(self) -> dict[str, Any]:
+        """The part of it that every pod needs: it must go to the same nodes, and pull its image."""
+        return {name: self.pod_spec[name] for name in _KINDS if name in self.pod_spec}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import json
 import os
 import subprocess
 import sys
@@ -41,9 +42,15 @@ OFFLINE = {
     "namespace": "lab",
     "image": "image",
     "helper": "helper",
-    "node-selector": "pool=agents",
-    "tolerations": "gpu:NoSchedule",
-    "image-pull-secrets": "pull",
+    "pod-template": json.dumps(
+        {
+            "spec": {
+                "nodeSelector": {"pool": "agents"},
+                "tolerations": [{"key": "gpu", "operator": "Exists", "effect": "NoSchedule"}],
+                "imagePullSecrets": [{"name": "pull"}],
+            }
+        }
+    ),
     "labels": "team=a",
 }
 KINDS = ("jobs", "pods", "configmaps", "secrets", "persistentvolumeclaims", "services", "networkpolicies")

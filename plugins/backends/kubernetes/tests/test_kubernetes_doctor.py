@@ -129,7 +129,7 @@ def test_storage_and_queues_that_are_not_there_are_named(server: Server, lab_clu
     ("error", "fix", "fatal"),
     [
         (BackendError('pods "x" is forbidden: violates PodSecurity "restricted:latest"'), "-B pod-template", True),
-        (BackendError("error looking up service account lab/me"), "-B service-account=NAME", True),
+        (BackendError("error looking up service account lab/me"), "serviceAccountName in -B pod-template", True),
         (BackendError('admission webhook "policy" denied the request'), "administrator", True),
         (BackendUnreachable("exceeded quota: gpus", fix="Wait."), "Wait.", False),
     ],

@@ -95,7 +95,7 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Server]:
 
 
 def test_what_the_registry_has_is_used_by_digest_and_without_an_engine(server: Server, tmp_path: Path) -> None:
-    images = Images(Settings.of({"registry": f"{server.host}/lab"}))
+    images = Images(Settings(registry=f"{server.host}/lab"))
     for recipe in (Recipe(), Recipe(pip=("pandas",))):
         found = images.build(recipe, tmp_path / "log")
         assert found.ref.startswith(f"{server.host}/lab/") and found.ref.endswith(f"@{DIGEST}")
@@ -107,7 +107,7 @@ def test_what_the_registry_has_is_used_by_digest_and_without_an_engine(server: S
 def test_what_it_lacks_is_built_where_there_is_an_engine(server: Server, tmp_path: Path) -> None:
     server.has = False
     with pytest.raises(BackendError, match="no Docker engine here to build it") as raised:
-        Images(Settings.of({"registry": server.host})).build(Recipe(), tmp_path / "log")
+        Images(Settings(registry=server.host)).build(Recipe(), tmp_path / "log")
     assert raised.value.fix and "mlecore images push --registry" in raised.value.fix
 
 
@@ -123,7 +123,7 @@ def test_what_it_lacks_is_built_where_there_is_an_engine(server: Server, tmp_pat
 def test_a_finished_image_is_pinned_where_its_registry_can_be_asked(
     server: Server, tmp_path: Path, given: str, ref: str
 ) -> None:
-    images = Images(Settings.of({"image": given.format(host=server.host)}))
+    images = Images(Settings(image=given.format(host=server.host)))
     found = images.build(Recipe(pip=("never-built",)), tmp_path / "log")
     assert found.ref == ref.format(host=server.host, digest=DIGEST)
     assert not images.built_here(found.ref) and found.installed == ()
@@ -131,7 +131,7 @@ def test_a_finished_image_is_pinned_where_its_registry_can_be_asked(
 
 def test_a_finished_image_that_its_registry_lacks_is_refused_at_once(server: Server, tmp_path: Path) -> None:
     with pytest.raises(BackendError, match="agent:missing"):
-        Images(Settings.of({"image": f"{server.host}/agent:missing"})).build(Recipe(), tmp_path / "log")
+        Images(Settings(image=f"{server.host}/agent:missing")).build(Recipe(), tmp_path / "log")
 
 
 def test_a_storage_of_blobs_that_cannot_be_reached_keeps_no_image_away(server: Server) -> None:
@@ -141,7 +141,7 @@ def test_a_storage_of_blobs_that_cannot_be_reached_keeps_no_image_away(server: S
 
 
 def test_without_a_registry_only_the_base_image_can_be_had(tmp_path: Path) -> None:
-    images = Images(Settings.of({"base": "python:3.12"}))
+    images = Images(Settings(base="python:3.12"))
     assert images.build(Recipe(), tmp_path / "log").ref == images.helper() == "python:3.12"
     with pytest.raises(BackendError, match="there is no registry"):
         images.build(Recipe(pip=("pandas",)), tmp_path / "log")

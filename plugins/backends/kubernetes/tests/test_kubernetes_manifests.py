@@ -9,26 +9,28 @@ from typing import TYPE_CHECKING, Any
 
 import kubernetes_validate
 import pytest
-from mle_backend_kubernetes import manifests, network
+from mle_backend_kubernetes import manifests
+from mle_backend_kubernetes.kubernetes_backend import KubernetesBackend
 from mle_backend_kubernetes.settings import Settings
 
 from mlecore.backends import Dataset, Image, Job, Resources
-from mlecore.errors import BackendError
+from mlecore.errors import BackendError, UsageError
+from mlecore.options import read_settings
 
 if TYPE_CHECKING:
     from conftest import Lab
 
-OPTIONS = {
-    "node-selector": "gpu=h200",
-    "tolerations": "gpu:NoSchedule",
-    "runtime-class": "nvidia",
-    "priority-class": "batch",
-    "service-account": "runs",
-    "image-pull-secrets": "a,b",
-    "queue": "gpus",
-    "ephemeral-storage": "10GiB",
-    "pod-template": '{"spec": {"schedulerName": "mine", "containers": [{"name": "agent", "stdinOnce": true}]}}',
+POD_SPEC = {
+    "nodeSelector": {"gpu": "h200"},
+    "tolerations": [{"key": "gpu", "operator": "Exists", "effect": "NoSchedule"}],
+    "affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": []}},
+    "runtimeClassName": "nvidia",
+    "priorityClassName": "batch",
+    "serviceAccountName": "runs",
+    "imagePullSecrets": [{"name": "a"}, {"name": "b"}],
+    "containers": [{"name": "agent", "stdinOnce": True}],
 }
+OPTIONS = {"queue": "gpus", "ephemeral-storage": "10GiB", "pod-template": json.dumps({"spec": POD_SPEC})}
 
 
 def made(tmp_path: Path, options: dict[str, str] | None = None, **resources: Any) -> dict[str, Any]:
@@ -43,7 +45,7 @@ def made(tmp_path: Path, options: dict[str, str] | None = None, **resources: Any
         resources=Resources(**resources),
         labels={"run": "baseline--toy--0"},
     )
-    settings = Settings.of(options or {})
+    settings = read_settings(Settings, options or {}, "backend kubernetes")
     template = manifests.agent_template(
         job,
         settings,
@@ -69,7 +71,7 @@ def test_jobs_are_valid_and_small(tmp_path: Path, options: dict[str, str], resou
 @pytest.mark.kubernetes
 @pytest.mark.slow
 @pytest.mark.xdist_group("kubernetes-2")
-@pytest.mark.parametrize("options", [{}, OPTIONS, {"output": "pod"}])
+@pytest.mark.parametrize("options", [OPTIONS, {"output": "pod"}])
 def test_the_server_takes_them_and_knows_every_key(lab: Lab, tmp_path: Path, options: dict[str, str]) -> None:
     job = made(tmp_path, options, gpus=8, cpus=4, memory=2**36, disk=2**40, secrets=("KEY",))
     only_try = {"dryRun": "All", "fieldValidation": "Strict"}
@@ -85,49 +87,35 @@ def test_a_patch_with_a_misspelt_key_is_refused(make_lab: Callable[..., Lab]) ->
         lab.start()
 
 
-def test_claims_maps_keys_and_policies_are_valid() -> None:
-    owners = [{"apiVersion": "batch/v1", "kind": "Job", "name": "a", "uid": "u", "blockOwnerDeletion": True}]
-    for found in (
-        manifests.claim_object("a", 1, {}, Settings.of({"storage-class": "fast"}), "ReadWriteMany", owners),
-        manifests.config_map("a", {"x": b"\0"}, {}, owners),
-        manifests.secret_object("a", {"x": b"\0"}, {}, owners),
-        network.policy("a", {}, {"a": "b"}, [], [{}], owners),
-    ):
-        kubernetes_validate.validate(found, "1.34", strict=True)
-
-
-AFFINITY = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": []}}
+def test_where_options_go_in_a_run_s_pod(tmp_path: Path) -> None:
+    labels = {"mlecore.org/job": "other", "group": "b"}
+    patch = json.dumps({"metadata": {"labels": labels}, "spec": POD_SPEC})
+    template = made(tmp_path, {"user": "1234:5", "labels": "team=a", "pod-template": patch})["spec"]["template"]
+    spec, (agent,) = template["spec"], template["spec"]["containers"]
+    assert {name: spec[name] for name in POD_SPEC if name != "containers"}.items() <= POD_SPEC.items()
+    assert agent["stdinOnce"] and agent["image"] == "image"
+    assert (spec["securityContext"]["runAsUser"], spec["securityContext"]["runAsGroup"]) == (1234, 5)
+    wanted = {"team": "a", "group": "b", "mlecore.org/job": "mle-abc-1"}  # by which it is found
+    assert wanted.items() <= template["metadata"]["labels"].items()
 
 
 @pytest.mark.parametrize(
-    ("option", "given", "path", "expected"),
+    ("name", "value", "word"),
     [
-        ("node-selector", "gpu=h200", "spec nodeSelector", {"gpu": "h200"}),
-        ("tolerations", "gpu", "spec tolerations", [{"key": "gpu", "operator": "Exists"}]),
-        ("affinity", json.dumps(AFFINITY), "spec affinity", AFFINITY),
-        ("runtime-class", "nvidia", "spec runtimeClassName", "nvidia"),
-        ("priority-class", "batch", "spec priorityClassName", "batch"),
-        ("service-account", "runs", "spec serviceAccountName", "runs"),
-        ("image-pull-secrets", "a,b", "spec imagePullSecrets", [{"name": "a"}, {"name": "b"}]),
-        ("user", "1234:5", "spec securityContext runAsUser", 1234),
-        ("user", "1234:5", "spec securityContext runAsGroup", 5),
-        ("labels", "team=a", "metadata labels team", "a"),
-        ("pod-template", '{"spec": {"schedulerName": "mine"}}', "spec schedulerName", "mine"),
+        ("user", "0", "root"),
+        ("shm", "much", "size"),
+        ("keep", "long", "duration"),
+        ("labels", "gpu", "name=value"),
+        ("pod-template", "[]", "table"),
+        ("pod-template", "{", "pod-template"),
+        ("pod-template", '{"spec": {"tolerations": {}}}', "tolerations must be a list"),
+        ("registry", "https://example.com", "scheme"),
     ],
 )
-def test_where_an_option_goes_in_a_run_s_pod(
-    tmp_path: Path, option: str, given: str, path: str, expected: object
-) -> None:
-    found: Any = made(tmp_path, {option: given})["spec"]["template"]
-    for key in path.split():
-        found = found[key]
-    assert found == expected
-
-
-def test_a_queue_s_runs_wait_under_its_label_and_all_runs_begin_suspended(tmp_path: Path) -> None:
-    found = made(tmp_path, {"queue": "gpus"})
-    assert found["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "gpus"
-    assert found["spec"]["suspend"] and made(tmp_path)["spec"]["suspend"]
+def test_a_bad_value_is_refused_with_the_option_s_name(name: str, value: str, word: str) -> None:
+    with pytest.raises(UsageError, match=word) as raised:
+        KubernetesBackend({name: value})
+    assert f"option {name}={value}" in str(raised.value)
 
 
 def test_the_deadline_leaves_time_to_wait_to_stage_and_to_be_collected(tmp_path: Path) -> None:
@@ -197,9 +185,11 @@ def test_text_of_an_agent_is_no_reference_to_a_variable(tmp_path: Path) -> None:
     assert {"name": "A", "value": "$$(B)"} in agent["env"]
 
 
-def test_a_patch_changes_the_pod_but_not_what_it_is_found_by(tmp_path: Path) -> None:
-    patch = '{"metadata": {"labels": {"mlecore.org/job": "other", "team": "a"}}, "spec": {"schedulerName": "mine"}}'
-    template = made(tmp_path, {"pod-template": patch})["spec"]["template"]
-    assert template["spec"]["schedulerName"] == "mine"
-    assert template["metadata"]["labels"]["mlecore.org/job"] == "mle-abc-1"
-    assert template["metadata"]["labels"]["team"] == "a"
+def test_a_patch_merges_tables_and_named_lists_and_replaces_others() -> None:
+    base = {"containers": [{"name": "agent", "image": "a", "args": ["x"]}], "keep": 1, "drop": 2}
+    change = {"containers": [{"name": "agent", "args": ["y"]}, {"name": "more"}], "drop": None, "new": {"a": 1}}
+    assert manifests.merged(base, change) == {
+        "containers": [{"name": "agent", "image": "a", "args": ["y"]}, {"name": "more"}],
+        "keep": 1,
+        "new": {"a": 1},
+    }

@@ -12,6 +12,7 @@ from mle_backend_kubernetes.preflight import storage
 from mle_backend_kubernetes.settings import Settings
 
 from mlecore.backends import Resources
+from mlecore.options import read_settings
 
 GPU = "nvidia.com/gpu"
 
@@ -42,14 +43,14 @@ def cluster() -> Cluster:
 
 
 def test_free_gpus_are_those_of_open_nodes_that_runs_may_go_to(cluster: Cluster) -> None:
-    settings = Settings.of({})
+    settings = Settings()
     assert free_gpus(cluster, settings, nodes(cluster, settings)) == {"ours": 5}
 
 
 def test_a_run_that_fits_a_node_and_must_wait_is_reported(cluster: Cluster) -> None:
-    (found,) = problems(cluster, Settings.of({}), [Resources(gpus=6)])
+    (found,) = problems(cluster, Settings(), [Resources(gpus=6)])
     assert not found.fatal and "6 nvidia.com/gpu requested; no node has over 5 free now" in found.description
-    assert not list(problems(cluster, Settings.of({}), [Resources(gpus=5)]))
+    assert not list(problems(cluster, Settings(), [Resources(gpus=5)]))
 
 
 @pytest.mark.parametrize(
@@ -64,4 +65,5 @@ def test_a_run_that_fits_a_node_and_must_wait_is_reported(cluster: Cluster) -> N
 def test_a_storage_class_is_needed_where_claims_are_made(
     cluster: Cluster, options: dict[str, str], fatal: bool
 ) -> None:
-    assert [problem.fatal for problem in storage(cluster, Settings.of(options))] == [True] * fatal
+    settings = read_settings(Settings, options, "backend kubernetes")
+    assert [problem.fatal for problem in storage(cluster, settings)] == [True] * fatal

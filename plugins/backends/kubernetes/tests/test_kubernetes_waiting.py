@@ -36,11 +36,15 @@ def test_an_image_that_does_not_exist(lab: Lab) -> None:
 
 
 def test_a_service_account_that_does_not_exist(make_lab: Callable[..., Lab]) -> None:
-    lab = make_lab(**{"service-account": "nobody-made-it"})
+    lab = make_lab(**{"pod-template": '{"spec": {"serviceAccountName": "nobody-made-it"}}'})
     (problem,) = lab.backend.preflight()
-    assert "nobody-made-it" in problem.description and "-B service-account=NAME" in problem.fix and problem.fatal
+    assert (
+        "nobody-made-it" in problem.description
+        and "serviceAccountName in -B pod-template" in problem.fix
+        and problem.fatal
+    )
     status = stuck(lab)
-    assert "the cluster rejects its pod" in status.reason and "-B service-account=NAME" in status.reason
+    assert "the cluster rejects its pod" in status.reason and "serviceAccountName in -B pod-template" in status.reason
 
 
 def test_a_namespace_that_does_not_exist(lab: Lab, namespace: str) -> None:

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 @hookimpl
 def backend(options: Mapping[str, str]) -> Backend:
-    from mle_backend_slurm.settings import read_settings
     from mle_backend_slurm.slurm_backend import SlurmBackend
 
-    return SlurmBackend(read_settings(options))
+    return SlurmBackend(options)

@@ -22,7 +22,7 @@ from mle_backend_slurm.building import Builder
 from mle_backend_slurm.commands import Slurm
 from mle_backend_slurm.entries import Entry
 from mle_backend_slurm.node.run import SANDBOX
-from mle_backend_slurm.settings import OPTIONS, Settings, sbatch_options
+from mle_backend_slurm.settings import Settings, sbatch_options
 from mle_backend_slurm.watch import Watch
 from mlecore.agents import HOME, Recipe
 from mlecore.backends import (
@@ -45,7 +45,7 @@ from mlecore.errors import BackendError, BackendUnreachable
 from mlecore.fetching import Receiver
 from mlecore.globs import Glob
 from mlecore.model_access import Process, gateway
-from mlecore.options import Option
+from mlecore.options import Option, declared, read_settings
 
 _CHUNK = 1 << 20
 _LOG = 600  # characters of what a node's program printed last
@@ -60,10 +60,10 @@ class SlurmBackend(Backend):
     """Creating one contacts nothing."""
 
     summary: ClassVar[str] = "A Slurm cluster: a job per run, in a sandbox of bubblewrap or Apptainer on its node"
-    options: ClassVar[tuple[Option, ...]] = OPTIONS
+    options: ClassVar[tuple[Option, ...]] = declared(Settings)
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+    def __init__(self, options: Mapping[str, str]) -> None:
+        self._settings = settings = read_settings(Settings, options, "backend slurm")
         self._root = settings.state
         quiet = min(1.0, settings.poll / 10)
         self.slurm = Slurm()

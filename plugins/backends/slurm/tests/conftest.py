@@ -16,7 +16,6 @@ from typing import Any, TypeVar
 
 import pytest
 from mle_backend_slurm.entries import Entry
-from mle_backend_slurm.settings import read_settings
 from mle_backend_slurm.slurm_backend import SlurmBackend
 from mlecore_testing.backends.harness import shell_job
 
@@ -49,7 +48,7 @@ class Lab:
     def __init__(self, folder: Path, **options: str) -> None:
         self.options = {"state": str(folder / "state"), "poll": "0.5", **options}
         self.folder = folder
-        self.backend = SlurmBackend(read_settings(self.options))
+        self.backend = SlurmBackend(self.options)
         self.group = uuid.uuid4().hex[:12]
         public = folder / "public"
         public.mkdir(exist_ok=True)
@@ -62,7 +61,7 @@ class Lab:
 
     def another(self, **options: str) -> SlurmBackend:
         """The same backend, as another process would see it."""
-        return SlurmBackend(read_settings({**self.options, **options}))
+        return SlurmBackend({**self.options, **options})
 
     def job(self, script: str = "true", **changes: Any) -> Job:
         usual = {"group": self.group, "dataset": self.dataset, "time_limit": 120.0, "grace": 1.0, "image": self.image}

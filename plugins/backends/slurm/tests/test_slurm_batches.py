@@ -12,7 +12,7 @@ from mle_backend_slurm import entries
 from mle_backend_slurm.batches import Submitter
 from mle_backend_slurm.commands import Seen, Slurm, explained
 from mle_backend_slurm.entries import Entry
-from mle_backend_slurm.settings import read_settings
+from mle_backend_slurm.settings import Settings
 from mle_backend_slurm.slurm_backend import SlurmBackend
 from mle_backend_slurm.watch import Watch
 from mle_backend_vm.supervise.files import STATE, write_json
@@ -116,7 +116,7 @@ def test_an_answer_that_was_lost_is_found_again_and_nothing_is_submitted_twice(t
 
 
 def test_a_run_whose_job_began_before_sbatchs_answer_came_is_at_work(tmp_path: Path) -> None:
-    backend = SlurmBackend(read_settings({"state": str(tmp_path), "poll": "0.01"}))
+    backend = SlurmBackend({"state": str(tmp_path), "poll": "0.01"})
     backend.slurm.queue = lambda: ({"5_0": Seen(state="RUNNING")}, {})  # type: ignore[method-assign]
     (entry := queued(tmp_path, "mle-a-1")).assign("batch", 0)
     assert entry.claim("5_0 on box0") and entry.task() == "5_0"
@@ -151,7 +151,7 @@ def test_a_run_is_begun_or_cancelled_and_never_both(tmp_path: Path) -> None:
 
 def test_a_run_that_begins_between_two_looks_at_the_queue_is_no_requeued_one(tmp_path: Path) -> None:
     """Even if it was in doubt before: it had been asked about while sbatch ran."""
-    backend = SlurmBackend(read_settings({"state": str(tmp_path), "poll": "0.01"}))
+    backend = SlurmBackend({"state": str(tmp_path), "poll": "0.01"})
     task = {"5_0": Seen(state="PENDING", reason="Resources")}
 
     def look() -> JobStatus:
@@ -176,7 +176,7 @@ def test_a_run_that_begins_between_two_looks_at_the_queue_is_no_requeued_one(tmp
 
 def test_a_shared_disk_that_is_away_has_lost_nothing(tmp_path: Path) -> None:
     entry = queued(tmp_path / "state", "mle-a-1")
-    backend = SlurmBackend(read_settings({"state": str(tmp_path / "state")}))
+    backend = SlurmBackend({"state": str(tmp_path / "state")})
     (tmp_path / "state").rename(tmp_path / "elsewhere")
     with pytest.raises(BackendUnreachable, match="mounted"):
         backend.status([entry.handle])
@@ -239,7 +239,7 @@ def test_errors_have_slurms_words_and_a_fix(said: str, kind: type, fix: str) -> 
 def test_a_recipe_is_never_built_here(tmp_path: Path) -> None:
     from mle_backend_slurm.building import Builder
 
-    settings = read_settings({"state": str(tmp_path), "poll": "0.1"})
+    settings = Settings(state=tmp_path, poll=0.1)
     slurm = FakeSlurm()
     monkey: list[str] = []
 

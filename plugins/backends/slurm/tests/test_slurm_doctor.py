@@ -8,7 +8,7 @@ import pytest
 from mle_backend_slurm import doctor
 from mle_backend_slurm.building import JobResult
 from mle_backend_slurm.commands import Slurm, explained
-from mle_backend_slurm.settings import read_settings
+from mle_backend_slurm.settings import Settings
 
 from mlecore.backends import Problem
 from mlecore.errors import BackendUnreachable
@@ -39,7 +39,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def rejections(folder: Path, *said: str) -> list[Problem]:
-    found = doctor.problems(read_settings({"state": str(folder)}), Rejecting(*said), ())
+    found = doctor.problems(Settings(state=folder), Rejecting(*said), ())
     return [problem for problem in found if "sbatch" in problem.description]
 
 
@@ -55,7 +55,7 @@ def test_a_limit_that_is_used_up_for_now_keeps_nobody_from_resuming(tmp_path: Pa
 
 
 def test_a_build_waits_for_such_a_limit(tmp_path: Path) -> None:
-    job = JobResult(read_settings({"state": str(tmp_path)}), Rejecting(BUSY), "builds", ())
+    job = JobResult(Settings(state=tmp_path), Rejecting(BUSY), "builds", ())
     with pytest.raises(BackendUnreachable, match="job submit limit"):  # mlecore asks again
         job.submit("build")
     job.submit("build")

@@ -10,7 +10,6 @@ import pytest
 from mle_backend_slurm import entries
 from mle_backend_slurm.commands import Seen, Slurm
 from mle_backend_slurm.entries import Entry
-from mle_backend_slurm.settings import read_settings
 from mle_backend_slurm.slurm_backend import SlurmBackend
 from mle_backend_vm.supervise.files import STATE, write_json
 from mlecore_testing.backends.harness import shell_job
@@ -79,7 +78,7 @@ def test_three_hours_without_slurms_controller(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr("time.monotonic", lambda: clock() + now[0])
     slurm = Outage()
     monkeypatch.setattr("mle_backend_slurm.slurm_backend.Slurm", lambda: slurm)
-    backend = SlurmBackend(read_settings({"state": str(tmp_path), "poll": "0.1"}))
+    backend = SlurmBackend({"state": str(tmp_path), "poll": "0.1"})
     works, ends, killed, waits = (queued(tmp_path, f"mle-{name}-1") for name in ("works", "ends", "killed", "waits"))
 
     def status() -> dict[str, JobStatus]:

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from mle_backend_slurm import entries
 from mle_backend_slurm.entries import Entry
-from mle_backend_slurm.settings import read_settings
 from mle_backend_slurm.slurm_backend import SlurmBackend
 from mlecore_testing.backends.harness import shell_job
 
@@ -43,7 +42,7 @@ def on_locked_node(folder: Path, **about: str) -> JobStatus:
     program = [sys.executable, "-P", "-m", "mle_backend_slurm.node", "run", str(root), "batch"]
     env = {**os.environ, "SLURM_ARRAY_TASK_ID": "0", "SLURMD_NODENAME": "box7"}
     subprocess.run([*LOCKED, *program], env=env, capture_output=True, timeout=60, check=False)
-    return SlurmBackend(read_settings({"state": str(root)})).status([entry.handle])[entry.handle]
+    return SlurmBackend({"state": str(root)}).status([entry.handle])[entry.handle]
 
 
 def test_a_run_says_what_is_forbidden_and_what_to_do(tmp_path: Path) -> None:

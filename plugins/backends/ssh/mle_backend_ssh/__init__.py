@@ -13,12 +13,9 @@ if TYPE_CHECKING:
 
 @hookimpl
 def backend(options: Mapping[str, str]) -> Backend:
-    from mle_backend_vm.vm_backend import gpu_ids
-
     from mle_backend_ssh.asyncssh_link import SshLink
-    from mle_backend_ssh.hosts import read_hosts
-    from mle_backend_ssh.ssh_backend import SshBackend
+    from mle_backend_ssh.ssh_backend import Settings, SshBackend
+    from mlecore.options import read_settings
 
-    hosts = read_hosts(options["host"], gpu_ids(options.get("gpus", ""))) if "host" in options else ()
-    isolation = options.get("isolation", "bubblewrap")
-    return SshBackend(hosts, lambda host: SshLink(host.address), isolation)
+    settings = read_settings(Settings, options, "backend ssh")
+    return SshBackend(settings.hosts, lambda host: SshLink(host.address), settings.isolation)

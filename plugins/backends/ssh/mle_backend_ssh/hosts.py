@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from mlecore.errors import UsageError
 from mlecore.schema import SchemaError, parse_json, structure
@@ -24,11 +24,8 @@ class _Hosts:
     host: tuple[HostSettings, ...]
 
 
-def read_hosts(given: str, gpus: tuple[str, ...]) -> tuple[HostSettings, ...]:
-    """The hosts of an option: addresses, or the tables of a file as JSON.
-
-    ``gpus`` are those of every host that names none. Raises UsageError.
-    """
+def read_hosts(given: str) -> tuple[HostSettings, ...]:
+    """The hosts of an option: addresses, or the tables of a file as JSON. Raises UsageError."""
     found = _tables(given) if given.startswith("[") else _addresses(given)
     if not found:
         raise UsageError("the option host names no host", fix="Give -B host=user@name, or [[host]] tables in a file.")
@@ -37,7 +34,7 @@ def read_hosts(given: str, gpus: tuple[str, ...]) -> tuple[HostSettings, ...]:
     names = [host.address for host in found]
     if twice := {name for name in names if names.count(name) > 1}:
         raise UsageError(f"host names {', '.join(sorted(twice))} twice")
-    return tuple(host if host.gpus else evolve(host, gpus=gpus) for host in found)
+    return found
 
 
 def _addresses(given: str) -> tuple[HostSettings, ...]:

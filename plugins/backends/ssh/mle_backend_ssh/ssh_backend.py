@@ -12,15 +12,15 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar
 
-from attrs import evolve
+from attrs import evolve, frozen
 from mle_backend_vm import folders
 from mle_backend_vm.supervise import relaying
-from mle_backend_vm.vm_backend import ISOLATION
+from mle_backend_vm.vm_backend import Settings as VmSettings
 
 from mle_backend_ssh import checks, placing
 from mle_backend_ssh.background import ask_all
 from mle_backend_ssh.host import Host
-from mle_backend_ssh.hosts import HostSettings
+from mle_backend_ssh.hosts import HostSettings, read_hosts
 from mle_backend_ssh.images import Images
 from mle_backend_ssh.link import Link
 from mle_backend_ssh.placing import Placements
@@ -42,25 +42,33 @@ from mlecore.backends import (
     Sandbox,
 )
 from mlecore.errors import BackendError, BackendUnreachable, ImageGone
-from mlecore.options import Option
+from mlecore.options import Option, declared, setting
 
 _LOST_AFTER = 900.0  # seconds
 _WEAKEST = ("absent", "watched", "enforced")
+
+
+@frozen(kw_only=True)
+class Settings(VmSettings):
+    """Each field is an option; GPUs are those of each host that names none itself."""
+
+    host: tuple[HostSettings, ...] | None = setting(
+        "hosts to log in to, e.g. ann@gpu1,ann@gpu2, or [[host]] tables in --backend-config",
+        read_hosts,
+        required=True,
+    )
+
+    @property
+    def hosts(self) -> tuple[HostSettings, ...]:
+        """None where the backend is only shown."""
+        return tuple(host if host.gpus else evolve(host, gpus=self.gpus) for host in self.host or ())
 
 
 class SshBackend(Backend):
     """``connect`` returns the link to a host. Creating a backend contacts no host."""
 
     summary: ClassVar[str] = "Other machines, over SSH: a bubblewrap sandbox per run"
-    options: ClassVar[tuple[Option, ...]] = (
-        Option(
-            name="host",
-            help="hosts to log in to, e.g. ann@gpu1,ann@gpu2, or [[host]] tables in --backend-config",
-            required=True,
-        ),
-        Option(name="gpus", help="GPUs of each host that runs may use, by nvidia-smi's ids, e.g. 0,1; default: none"),
-        ISOLATION,
-    )
+    options: ClassVar[tuple[Option, ...]] = declared(Settings)
 
     def __init__(
         self, hosts: Sequence[HostSettings], connect: Callable[[HostSettings], Link], isolation: str = "bubblewrap"

@@ -7,15 +7,16 @@ from pathlib import Path
 
 import pytest
 from mle_backend_ssh.asyncssh_link import _reason, split_port
-from mle_backend_ssh.hosts import HostSettings, read_hosts
-from mle_backend_ssh.ssh_backend import SshBackend
+from mle_backend_ssh.hosts import HostSettings
+from mle_backend_ssh.ssh_backend import Settings
 
 from mlecore.errors import UsageError
-from mlecore.options import read_options, resolve
+from mlecore.options import declared, read_options, read_settings, resolve
 
 
 def test_addresses_share_the_gpus_of_the_option() -> None:
-    assert read_hosts("ann@gpu1, gpu2", ("0",)) == (
+    options = {"host": "ann@gpu1, gpu2", "gpus": "0"}
+    assert read_settings(Settings, options, "backend ssh").hosts == (
         HostSettings(address="ann@gpu1", gpus=("0",)),
         HostSettings(address="gpu2", gpus=("0",)),
     )
@@ -25,8 +26,8 @@ def read(text: str, folder: Path) -> tuple[HostSettings, ...]:
     """As the command line does with --backend-config."""
     file = folder / "ssh.toml"
     file.write_text(text)
-    options = resolve(SshBackend.options, read_options(file), "backend ssh")
-    return read_hosts(options["host"], ("7",))
+    options = resolve(declared(Settings), read_options(file), "backend ssh")
+    return read_settings(Settings, {**options, "gpus": "7"}, "backend ssh").hosts
 
 
 def test_a_file_says_more_of_each(tmp_path: Path) -> None:
@@ -50,7 +51,7 @@ def test_a_file_says_more_of_each(tmp_path: Path) -> None:
     "text, words",
     [
         ("host = []", "names no host"),
-        ("host = ''", "names no host"),
+        ("host = ''", "needs the option host"),
         ("[[host]]\nslots = 1", "address is missing"),
         ('[[host]]\naddress = "a"\nslot = 1', "did you mean slots"),
         ('[[host]]\naddress = "a"\nslots = 0', "slots must be at least 1"),

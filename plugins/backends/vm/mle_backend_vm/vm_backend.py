@@ -14,6 +14,8 @@ from pathlib import Path, PurePosixPath
 from typing import ClassVar
 from uuid import uuid4
 
+from attrs import frozen
+
 import mlecore
 from mle_backend_vm import bubblewrap, collect, environments, folders, layout, preflight, supervision
 from mle_backend_vm.supervise import processes, relaying, slirp
@@ -41,41 +43,39 @@ from mlecore.backends import (
 )
 from mlecore.errors import BackendError, BackendUnreachable, DiskError
 from mlecore.model_access import Process, gateway
-from mlecore.options import Option
+from mlecore.options import Option, declared, read_settings, setting, words
 from mlecore.sandbox import seccomp
 
 _CHUNK = 1 << 20
 _ENDED = 60.0  # seconds that a job may take to vanish after its grace
 
 
-ISOLATION = Option(
-    name="isolation",
-    help="bubblewrap: a sandbox; none: plain processes that can read and change whatever you can",
-    default="bubblewrap",
-    choices=("bubblewrap", "none"),
-)
+@frozen(kw_only=True)
+class Settings:
+    """Each field is an option."""
 
-
-def gpu_ids(given: str) -> tuple[str, ...]:
-    """The ids in an option such as ``0,1``, each once."""
-    return tuple(dict.fromkeys(part.strip() for part in given.split(",") if part.strip()))
+    isolation: Isolation = setting(
+        "bubblewrap: a sandbox; none: plain processes that can read and change whatever you can",
+        default="bubblewrap",
+        choices=("bubblewrap", "none"),
+    )
+    gpus: tuple[str, ...] = setting(
+        "GPUs that runs may use, by nvidia-smi's ids, e.g. 0,1; default: none", words, default=""
+    )
 
 
 class Vm(Backend):
     """This machine."""
 
     summary: ClassVar[str] = "This machine: a bubblewrap sandbox per run"
-    options: ClassVar[tuple[Option, ...]] = (
-        ISOLATION,
-        Option(name="gpus", help="GPUs that runs may use, by nvidia-smi's ids, e.g. 0,1; default: none"),
-    )
+    options: ClassVar[tuple[Option, ...]] = declared(Settings)
 
     def __init__(self, options: Mapping[str, str], gateway_python: str | None = None) -> None:
         """``gateway_python`` has what a gateway imports; None: the Python that runs mlecore has it."""
         self._gateway_python = gateway_python
-        self._isolated = options.get("isolation", "bubblewrap") == "bubblewrap"
-        self._isolation: Isolation = "bubblewrap" if self._isolated else "none"
-        self._gpus = gpu_ids(options.get("gpus", ""))
+        settings = read_settings(Settings, options, "backend vm")
+        self._isolation, self._gpus = settings.isolation, settings.gpus
+        self._isolated = self._isolation == "bubblewrap"
         self._root = folders.state_root()
 
     @cached_property

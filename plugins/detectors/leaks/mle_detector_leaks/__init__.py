@@ -20,7 +20,7 @@ def detector() -> Detector:
         seconds=1800.0,
         options=(
             Option(
-                name="max_gold_margin",
+                name="max-gold-margin",
                 type="number",
                 default="2",
                 help="flag scores that exceed gold by more than this many times the distance from bronze to gold",
@@ -44,7 +44,7 @@ def detect(
     not_read: list[NotRead] = []
     findings = (
         known_leaks(run, competition.facts, not_read),
-        *too_good(run, competition.facts, float(options["max_gold_margin"])),
+        *too_good(run, competition.facts, float(options["max-gold-margin"])),
         *copies(run, group, competition, public, not_read),
     )
     return Detection(findings=findings, not_read=tuple(not_read), settings={"public_data": public is not None})

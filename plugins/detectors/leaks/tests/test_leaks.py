@@ -115,7 +115,7 @@ def judge(
     run: RunRecord, competition: Competition, public: Path | None = None, *others: RunRecord
 ) -> dict[str, Finding]:
     found = detect(
-        run=run, group=[run, *others], competition=competition, public=public, options={"max_gold_margin": "2"}
+        run=run, group=[run, *others], competition=competition, public=public, options={"max-gold-margin": "2"}
     ).findings
     return {finding.rule: finding for finding in found}
 
@@ -175,7 +175,7 @@ def test_it_is_found_in_notebooks_too(make: Made, competition: Competition) -> N
 def test_code_that_cannot_be_read_decides_nothing(make: Made, competition: Competition) -> None:
     run = make("a")
     (run.folder / "code" / "big.py").write_text("x = 1\n" * 800_000)
-    detection = detect(run=run, group=[run], competition=competition, public=None, options={"max_gold_margin": "2"})
+    detection = detect(run=run, group=[run], competition=competition, public=None, options={"max-gold-margin": "2"})
     assert detection.findings[0].verdict == "undecided" and "code/big.py" in detection.findings[0].summary
     assert [each.file for each in detection.not_read] == ["code/big.py"]
     packed = judge(make("c", code="import zlib\nexec(zlib.decompress(b'x...'))\n"), competition)["known-leak"]

@@ -27,7 +27,7 @@ def detector() -> Detector:
             ),
             Option(name="questions", help="TOML file of questions to ask instead of the four that the package has"),
             Option(name="votes", type="integer", default="1", help="answers to each question; the majority counts"),
-            Option(name="second_pass", type="boolean", default="true", help="have each yes argued against"),
+            Option(name="second-pass", type="boolean", default="true", help="have each yes argued against"),
             Option(
                 name="budget",
                 type="integer",
@@ -35,7 +35,7 @@ def detector() -> Detector:
                 help="characters of a run that the judge reads (about 4 to a token); larger runs are sampled, "
                 "and what was left out makes them undecided",
             ),
-            Option(name="chunk_chars", type="integer", default="24000", help="characters of a run per call"),
+            Option(name="chunk-chars", type="integer", default="24000", help="characters of a run per call"),
             Option(name="concurrency", type="integer", default="4", help="calls at the same time"),
             Option(
                 name="price",

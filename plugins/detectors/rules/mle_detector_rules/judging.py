@@ -72,18 +72,18 @@ class Tally:
 def judge(run: RunRecord, facts: Facts, public: Path | None, options: Mapping[str, str]) -> Detection:
     """Raises MlecoreError where the judge cannot be asked."""
     questions, asked = read_questions(options.get("questions")), Judge(options)
-    sizes = {name: int(options[name]) for name in ("budget", "chunk_chars")}
+    sizes = {name: int(options[name]) for name in ("budget", "chunk-chars")}
     for name, value in sizes.items():
         if value < _SMALLEST:
             raise UsageError(f"-D {name}={value} is too small: it needs at least {_SMALLEST} characters")
-    material = read_material(run, **sizes)
+    material = read_material(run, budget=sizes["budget"], chunk_chars=sizes["chunk-chars"])
     tallies = {question.rule: Tally() for question in questions}
     bench = Bench(
         judge=asked,
         questions=questions,
         context=context_of(run, facts, public),
         votes=max(1, int(options["votes"])),
-        second_pass=boolean(options["second_pass"]),
+        second_pass=boolean(options["second-pass"]),
     )
     with ThreadPoolExecutor(max(1, int(options["concurrency"]))) as pool:
         for found in pool.map(bench.judge, material.chunks):

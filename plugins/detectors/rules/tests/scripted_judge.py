@@ -88,7 +88,8 @@ class Court:
         )
         with scripted_model(script or Script(answers=answers or (says(times=0),))) as model:
             self.model = model
-            options = {"model": "scripted", "endpoint": model.url, "price": "2,10", **given}
+            options = {"model": "scripted", "endpoint": model.url, "price": "2,10"}
+            options |= {name.replace("_", "-"): value for name, value in given.items()}
             return judge(run, facts, public, resolve(detector().options, options, "rules"))
 
     @property

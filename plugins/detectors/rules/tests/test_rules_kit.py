@@ -14,4 +14,4 @@ def test_the_kit():
     no = {"answer": "no", "confidence": 1.0, "quote": "", "reason": ""}
     text = json.dumps({"answers": [{"rule": rule, **no} for rule in RULES]})
     with scripted_model(Script(answers=(Answer(text=text, times=0),))) as model:
-        assert check_detector("rules", {"model": "scripted", "endpoint": model.url, "chunk_chars": "200000"}) == []
+        assert check_detector("rules", {"model": "scripted", "endpoint": model.url, "chunk-chars": "200000"}) == []

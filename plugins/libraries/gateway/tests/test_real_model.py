@@ -117,7 +117,7 @@ def test_an_agent_ends_for_a_reason_that_it_names(agent, name, brief, place):
     assert record.usage_difference == ""
     if agent == "react":
         counted.clear()
-        judge = {"endpoint": url, "model": name, "budget": "3000", "chunk_chars": "3000", "second_pass": "false"}
+        judge = {"endpoint": url, "model": name, "budget": "3000", "chunk-chars": "3000", "second-pass": "false"}
         words = [word for option, value in judge.items() for word in ("-D", f"rules.{option}={value}")]
         done = CliRunner().invoke(main, ["detect", record.group, "--runs", str(place / "runs"), *words])
         assert done.exception is None or isinstance(done.exception, SystemExit), done.exception

@@ -8,7 +8,7 @@ from typing import get_args
 
 from mlecore.options import Option, OptionType
 
-_OPTION = re.compile(r"[a-z][a-z0-9_-]*")
+_OPTION = re.compile(r"[a-z][a-z0-9-]*")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -24,7 +24,7 @@ def option_flaws(options: Sequence[Option]) -> Iterator[str]:
     for option in options:
         where = f"option {option.name}"
         if not _OPTION.fullmatch(option.name):
-            yield f"{where}: expected small letters, digits, dashes and underscores"
+            yield f"{where}: expected small letters, digits and hyphens"
         if option.name in seen:
             yield f"{where} is declared twice"
         seen.add(option.name)
