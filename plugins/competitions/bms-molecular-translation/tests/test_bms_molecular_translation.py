@@ -11,12 +11,6 @@ from mlecore.metrics import edit_distance
 pytestmark = pytest.mark.trial(size=0.3)
 
 
-def test_an_image_named_twice_is_refused(trial: Trial) -> None:
-    raw = trial.raw_copy()
-    pd.concat([pd.read_csv(raw / "train_labels.csv")] * 2).to_csv(raw / "train_labels.csv", index=False)
-    trial.refuses_raw(raw, "96 rows have")
-
-
 def test_distances(trial: Trial, answers: pd.DataFrame) -> None:
     assert trial.grade(answers.sample(frac=1, random_state=1)) == 0
     texts = answers["InChI"].tolist()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pandas as pd
 import pytest
 from mlecore_testing import Trial
 
@@ -26,8 +25,3 @@ def test_only_test_records_lost_the_label(trial: Trial, trial_v1: Trial) -> None
             assert b"target" not in new
             assert 0 < len(old) - len(new) < 30  # the photograph is still there
     assert records(trial, "train") == records(trial_v1, "train")
-
-
-def test_only_the_five_labels_are_valid(trial: Trial, trial_v1: Trial, answers: pd.DataFrame) -> None:
-    assert trial_v1.grade(answers.assign(label=5)) == 0
-    trial.refuses(answers.assign(label=5), "label")

@@ -19,22 +19,10 @@ def raw(folder: Path, breeds: list[str]) -> Path:
     return folder
 
 
-def test_only_two_columns_are_public(trial: Trial, tmp_path: Path) -> None:
-    public, _ = trial.prepare(raw(tmp_path / "raw", ["pug"] * 10))
-    assert (public / "labels.csv").read_text().startswith("id,breed\na")
-
-
 @pytest.mark.parametrize("row", [0, 2, 9])  # in the train part or in the test part
 def test_another_breed_is_refused(trial: Trial, tmp_path: Path, row: int) -> None:
     breeds = ["wolf" if number == row else "pug" for number in range(10)]
     trial.refuses_raw(raw(tmp_path / "raw", breeds), "wolf")
-
-
-def test_answers_are_one_hot(trial: Trial, answers: pd.DataFrame) -> None:
-    labels = pd.read_csv(trial.raw / "labels.csv").set_index("id")["breed"]
-    breeds = answers.set_index("id")
-    assert breeds.shape[1] == 120 and (breeds.sum(axis=1) == 1).all()
-    assert breeds.idxmax(axis=1).tolist() == labels[answers["id"]].tolist()
 
 
 def test_rows_add_up_to_1_and_are_not_rescaled(trial: Trial) -> None:

@@ -1,10 +1,9 @@
-"""Google QUEST: the two rows that change places, and everything that can be ranked."""
+"""Google QUEST: everything that can be ranked."""
 
 from __future__ import annotations
 
 import math
 import tracemalloc
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,24 +11,7 @@ import pytest
 from mle_comp_google_quest_challenge import RARE, TARGETS
 from mlecore_testing import Trial
 
-from mlecore.prepare import split
-
 pytestmark = pytest.mark.trial(size=0.2)
-
-
-def test_rows_change_places_where_the_rare_target_is_constant(trial: Trial, answers: pd.DataFrame) -> None:
-    train, test = split(pd.read_csv(trial.raw / "train.csv"), test_size=0.1)
-    assert test[RARE].nunique() == 1
-    place = int((train[RARE] != 0).argmax())
-    public = pd.read_csv(trial.public / "train.csv")
-    assert public["qa_id"].iloc[place] == test["qa_id"].iloc[0]
-    assert answers["qa_id"].tolist() == [train["qa_id"].iloc[place], *test["qa_id"].iloc[1:]]
-
-
-def test_nothing_changes_places_otherwise(tmp_path: Path) -> None:
-    other = Trial("google-quest-challenge", tmp_path, seed=1, size=0.2)
-    test = split(pd.read_csv(other.raw / "train.csv"), test_size=0.1)[1]
-    assert pd.read_csv(other.private / "test.csv")["qa_id"].tolist() == test["qa_id"].tolist()
 
 
 def test_what_makes_no_difference(trial: Trial, answers: pd.DataFrame) -> None:

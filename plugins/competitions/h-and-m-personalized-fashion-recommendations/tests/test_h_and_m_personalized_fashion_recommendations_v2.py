@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 import pytest
 from mlecore_testing import Trial
@@ -44,21 +43,3 @@ def test_each_customer_is_there_once(trial: Trial, trial_v1: Trial, perfect: pd.
     assert nothing.any()
     trial.refuses(perfect[~nothing], "missing")
     assert trial.grade(perfect.iloc[::-1]) == 1
-
-
-@pytest.mark.slow
-def test_it_agrees_with_the_definition(trial: Trial) -> None:
-    rng = np.random.default_rng(0)
-    some = [f"{number:010}" for number in range(20)]
-    truth = pd.DataFrame({"customer_id": [f"c{i}" for i in range(30)]})
-    truth["prediction"] = [" ".join(rng.choice(some, rng.integers(0, 18))) for _ in range(30)]
-    for _ in range(200):
-        given = truth.assign(prediction=[" ".join(rng.choice(some, rng.integers(0, 15))) for _ in range(30)])
-        scores = []
-        for right, said in zip(truth["prediction"], given["prediction"], strict=True):
-            if bought := set(right.split()):
-                ranked = said.split()[:12]
-                new = [article in bought and article not in ranked[:k] for k, article in enumerate(ranked)]
-                hits = [sum(new[: k + 1]) / (k + 1) * new[k] for k in range(len(ranked))]
-                scores.append(sum(hits) / min(len(bought), 12))
-        assert abs(trial.grade(given, truth) - sum(scores) / len(scores)) < 1e-9

@@ -26,13 +26,6 @@ def test_ids_are_numbers(trial: Trial, trial_v1: Trial, answers: pd.DataFrame) -
     assert [{**image, "id": str(image["id"])} for image in test["images"]] == published["images"]
 
 
-def test_fractions_are_invalid(trial: Trial, trial_v1: Trial, answers: pd.DataFrame) -> None:
-    fractions = answers.assign(Predicted=answers["Predicted"] + 0.5)
-    assert trial_v1.grade(fractions) == 1
-    trial.refuses(fractions, "whole numbers")
-    trial.refuses(answers.assign(Predicted=[-1, *answers["Predicted"][1:]]), "whole numbers")
-
-
 def test_names_are_right(trial: Trial, trial_v1: Trial) -> None:
     raw = metadata(trial.raw, "train")
     train, published = (metadata(one.public, "train") for one in (trial, trial_v1))

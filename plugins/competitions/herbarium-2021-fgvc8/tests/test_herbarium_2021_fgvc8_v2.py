@@ -24,10 +24,3 @@ def test_ids_are_numbers(trial: Trial, trial_v1: Trial, answers: pd.DataFrame) -
     assert [image["id"] for image in published["images"]] == [str(id) for id in answers["Id"]]
     assert [image["id"] for image in test["images"]] == answers["Id"].tolist()
     assert [{**image, "id": str(image["id"])} for image in test["images"]] == published["images"]
-
-
-def test_fractions_are_invalid(trial: Trial, trial_v1: Trial, answers: pd.DataFrame) -> None:
-    fractions = answers.assign(Predicted=answers["Predicted"] + 0.5)
-    assert trial_v1.grade(fractions) == 1
-    trial.refuses(fractions, "whole numbers")
-    trial.refuses(answers.assign(Predicted=[-1, *answers["Predicted"][1:]]), "whole numbers")

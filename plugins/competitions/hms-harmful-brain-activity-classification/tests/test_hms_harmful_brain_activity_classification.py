@@ -4,21 +4,12 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pandas as pd
 import pytest
 from mle_comp_hms_harmful_brain_activity_classification import VOTES
 from mlecore_testing import Trial
 
 pytestmark = pytest.mark.trial(size=0.75)
-
-
-@pytest.mark.slow
-def test_divergence(trial: Trial, answers: pd.DataFrame, perfect: pd.DataFrame) -> None:
-    assert trial.grade(perfect) == pytest.approx(0, abs=1e-12)
-    shares = perfect[VOTES].to_numpy()
-    entropy = -np.sum(shares * np.log(np.where(shares > 0, shares, 1)), axis=1).mean()
-    assert trial.grade(perfect.assign(**dict.fromkeys(VOTES, 1 / 6))) == pytest.approx(math.log(6) - entropy, abs=1e-12)
 
 
 def test_whole_numbers_are_not_clipped(trial: Trial, perfect: pd.DataFrame) -> None:

@@ -28,11 +28,3 @@ def test_cells_are_lists_of_hotels(trial: Trial, trial_v1: Trial, answers: pd.Da
     assert trial_v1.grade(old[["image"]].assign(hotel_id=old["hotel_id"] + 0.0)) == 0
     for wrong in (answers["hotel_id"] + 0.0, "cat", " ", [None, *answers["hotel_id"][1:]], "1,2", -5):
         trial.refuses(answers[["image"]].assign(hotel_id=wrong), "hotel ids")
-
-
-@pytest.mark.parametrize(
-    ("cell", "score"), [("{}", 1), ("7  {}", 1 / 2), ("1 2 3 4 {}", 1 / 5), ("1 2 3 4 5 {}", 0), ("0{}", 0)]
-)
-def test_ranks(trial: Trial, answers: pd.DataFrame, cell: str, score: float) -> None:
-    given = [cell.format(hotel) for hotel in answers["hotel_id"]]
-    assert trial.grade(answers[["image"]].assign(hotel_id=given)) == pytest.approx(score)

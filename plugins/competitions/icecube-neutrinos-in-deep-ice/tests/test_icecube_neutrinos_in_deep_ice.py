@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 import numpy as np
@@ -43,12 +42,3 @@ def test_odd_raw_data_are_refused(trial: Trial) -> None:
     two = raw_with(trial, meta)
     (two / "train" / "batch_7.parquet").rename(two / "train" / "batch_70.parquet")  # of no batch
     trial.refuses_raw(two, "batches and")
-
-
-def test_scores(trial: Trial, answers: pd.DataFrame) -> None:
-    assert trial.grade(answers) < 1e-7
-    turned = answers.assign(azimuth=answers["azimuth"] + 6 * math.pi)
-    assert trial.grade(turned.astype({"event_id": float})) < 1e-6
-    opposite = answers.assign(azimuth=answers["azimuth"] + math.pi, zenith=math.pi - answers["zenith"])
-    assert trial.grade(opposite) == pytest.approx(math.pi, abs=1e-6)
-    assert trial.grade(answers.assign(zenith=answers["zenith"] + 0.1)) == pytest.approx(0.1, abs=1e-6)

@@ -42,10 +42,3 @@ def test_pictures_and_sequences_stay_together(trial: Trial) -> None:
     pairs = {(raw["seq_id"][before], test["seq_id"][now]) for before, now in names.items()}
     assert len(pairs) == len({old for old, _ in pairs}) == len({new for _, new in pairs})
     assert all(raw["location"][before] == test["location"][now] for before, now in names.items())
-
-
-def test_fractions_are_invalid(trial: Trial, trial_v1: Trial, answers: pd.DataFrame) -> None:
-    published = pd.read_csv(trial_v1.private / "answers.csv")
-    assert trial_v1.grade(published.assign(Category=published["Category"] + 0.5)) == 1
-    for wrong in (0.5, 23, -1):
-        trial.refuses(answers.assign(Category=[wrong, *answers["Category"][1:]]), "from 0 to 22")

@@ -2,27 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
 from mlecore_testing import Trial
 
 pytestmark = pytest.mark.trial(size=0.3)
-
-
-def test_files(trial: Trial) -> None:
-    assert (trial.private / "test.csv").read_bytes() == (trial.raw / "test_private_expanded.csv").read_bytes()
-    assert (trial.public / "train.csv").read_bytes() == (trial.raw / "train.csv").read_bytes()
-    public = pd.read_csv(trial.public / "test.csv", keep_default_na=False)
-    assert "" in set(public["comment_text"])  # NA on Kaggle
-    assert "NA" not in set(public["comment_text"])
-
-
-def test_another_number_of_columns_is_refused(trial: Trial, answers: pd.DataFrame, tmp_path: Path) -> None:
-    answers.drop(columns="wow").to_csv(tmp_path / "test_private_expanded.csv", index=False)
-    trial.refuses_raw(tmp_path, "44 columns, expected 45")
 
 
 def test_odd_predictions_are_accepted(trial: Trial, answers: pd.DataFrame) -> None:

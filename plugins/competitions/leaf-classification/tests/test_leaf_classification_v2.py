@@ -23,15 +23,3 @@ def test_rows_are_rescaled(trial: Trial, trial_v1: Trial, answers: pd.DataFrame)
 def test_certain_and_wrong_is_clipped_as_on_kaggle(trial: Trial, answers: pd.DataFrame) -> None:
     wrong = pd.DataFrame(np.roll(answers.iloc[:, 1:], 1, axis=1), columns=answers.columns[1:])
     assert math.isclose(trial.grade(answers[["id"]].join(wrong)), -math.log(1e-15))
-
-
-@pytest.mark.slow
-def test_it_agrees_with_the_definition(trial: Trial, answers: pd.DataFrame) -> None:
-    rng = np.random.default_rng(0)
-    species = list(answers.columns[1:])
-    truth = answers[species].to_numpy().argmax(axis=1).tolist()
-    for _ in range(200):
-        given = rng.random((len(answers), 99))
-        losses = [-math.log(row[true] / math.fsum(row)) for row, true in zip(given.tolist(), truth, strict=True)]
-        frame = answers[["id"]].join(pd.DataFrame(given, columns=species))
-        assert abs(trial.competition.grade(frame, trial.private) - math.fsum(losses) / len(losses)) < 1e-9

@@ -42,8 +42,3 @@ def test_rows_are_consecutive_frames_with_their_labels(trial: Trial, answers: pd
         assert (labels[places].astype(int) == given).all()
         assert (np.diff(places) > 0).all()
         assert (np.diff(places) == 1).mean() > 0.9
-
-
-def test_only_the_39_phonemes_are_valid(trial: Trial, trial_v1: Trial, answers: pd.DataFrame) -> None:
-    assert trial_v1.grade(pd.read_csv(trial_v1.private / "answers.csv").assign(ClassId=39)) == 0
-    trial.refuses(answers.assign(ClassId=39), "from 0 to 38")

@@ -34,8 +34,3 @@ def test_no_phrase_is_lost(trial: Trial, trial_v1: Trial) -> None:
     assert "" in phrases(trial_v1)
     assert "" not in phrases(trial)
     assert {"None", "null", "NA", "n/a", " ", 'say "hi" now'} <= phrases(trial)
-
-
-def test_other_labels_are_invalid(trial: Trial, answers: pd.DataFrame) -> None:
-    trial.refuses(answers.assign(Sentiment=5), "from 0 to 4")
-    assert trial.grade(answers[["PhraseId", "Sentiment"]].iloc[::-1]) == 1

@@ -1,4 +1,4 @@
-"""NFL Player Contact Detection, edition v2: no game is in both parts, and only 0 and 1 are valid."""
+"""NFL Player Contact Detection, edition v2: no game is in both parts."""
 
 from __future__ import annotations
 
@@ -31,8 +31,3 @@ def test_every_table_follows(trial: Trial, answers: pd.DataFrame) -> None:
         assert {path.name.rpartition("_")[0] for path in (trial.public / part).iterdir()} == plays(trial, part)
         for table in ("baseline_helmets", "video_metadata"):
             assert set(pd.read_csv(trial.public / f"{part}_{table}.csv")["game_play"]) == plays(trial, part)
-
-
-def test_there_is_no_third_class(trial: Trial, trial_v1: Trial, answers: pd.DataFrame) -> None:
-    assert trial_v1.grade(pd.read_csv(trial_v1.private / "test.csv").assign(contact=2)) == 0
-    trial.refuses(answers.assign(contact=2), "from 0 to 1")

@@ -27,10 +27,3 @@ def test_all_negative_predictions_are_refused(trial: Trial, answers: pd.DataFram
     trial.refuses(answers.assign(cancer=-1.0), "below 0")
     assert trial.grade(answers.assign(cancer=[0.0, *[-1.0] * (len(answers) - 1)])) == 0
     assert trial.grade(answers.assign(cancer=[None, *[-1.0] * (len(answers) - 1)])) == 0
-
-
-def test_truth_values_count_even_with_gaps(trial: Trial, answers: pd.DataFrame) -> None:
-    said = answers["cancer"] == 1
-    assert trial.grade(answers.assign(cancer=said)) == 1
-    assert trial.grade(answers.assign(cancer=said.astype(object).where(answers.index > 0))) == 0
-    assert any("cut off" in warning for warning in trial.check(answers.assign(cancer=2 * answers["cancer"])))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -36,13 +35,6 @@ def _text(cell: Sequence[tuple[object, ...]]) -> str:
 
 def box(confidence: float, *corners: float) -> tuple[object, ...]:
     return ("opacity", confidence, *(corners or (0, 0, 10, 10)))
-
-
-def test_an_image_without_its_study_is_refused(trial: Trial, tmp_path: Path) -> None:
-    for name in ("train_study_level.csv", "train_image_level.csv"):
-        table = pd.read_csv(trial.raw / name)
-        (table.iloc[1:] if "study" in name else table).to_csv(tmp_path / name, index=False)
-    trial.refuses_raw(tmp_path, "no study")
 
 
 def test_matching() -> None:

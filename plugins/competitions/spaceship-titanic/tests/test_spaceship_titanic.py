@@ -1,4 +1,4 @@
-"""Spaceship Titanic: cells that keep their text, and truth that is spelled in many ways."""
+"""Spaceship Titanic: truth that is spelled in many ways."""
 
 from __future__ import annotations
 
@@ -16,15 +16,6 @@ def put(table: pd.DataFrame, value: object) -> pd.DataFrame:
     return changed
 
 
-def test_cells_keep_their_text(trial: Trial) -> None:
-    from sklearn.model_selection import train_test_split
-
-    header, *lines = (trial.raw / "train.csv").read_text().splitlines(keepends=True)
-    train, test = train_test_split(lines, test_size=0.1, random_state=0)
-    assert (trial.public / "train.csv").read_text() == header + "".join(train)
-    assert (trial.private / "test.csv").read_text() == header + "".join(test)
-
-
 def test_truth_is_spelled_in_many_ways(trial: Trial, answers: pd.DataFrame) -> None:
     truth = answers["Transported"]
     for spelling in (truth.map({True: "TRUE", False: "fAlSe"}), truth.astype(int), truth * 1.0):
@@ -40,9 +31,3 @@ def test_another_whole_number_is_wrong_but_valid(trial: Trial, answers: pd.DataF
 @pytest.mark.parametrize("value", ["yes", " True", 1])
 def test_one_odd_cell_spoils_a_column_of_truth_values(trial: Trial, answers: pd.DataFrame, value: object) -> None:
     trial.refuses(put(answers, value), rf"found PassengerId '{answers['PassengerId'][2]}': '{value}'$")
-
-
-def test_synthetic_data_have_gaps_in_every_column_but_two(trial: Trial) -> None:
-    table = pd.read_csv(trial.raw / "train.csv")
-    assert table.shape[1] == 14
-    assert set(table.columns[table.notna().all()]) == {"PassengerId", "Transported"}

@@ -5,14 +5,9 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
-from mle_comp_tgs_salt_identification_challenge import PIXELS
-from mle_comp_tgs_salt_identification_challenge.v2 import thresholds_hit
 from mlecore_testing import Trial
-
-from mlecore.metrics import encode_mask
 
 pytestmark = pytest.mark.trial(size=0.2, edition="v2")
 
@@ -46,33 +41,3 @@ def test_odd_masks_are_invalid(trial: Trial, trial_v1: Trial, answers: pd.DataFr
     mixed = answers.assign(rle_mask=["1 1", *[mask] * (len(answers) - 1)])
     assert trial_v1.grade(mixed) < 1
     trial.refuses(mixed, "odd number" if mask == "7" else reason)
-
-
-def test_it_agrees_with_the_definition() -> None:
-    rng = np.random.default_rng(0)
-    for _ in range(200):
-        truth, given = (_mask(rng) for _ in range(2))
-        if rng.random() < 0.5:  # nearly right
-            given = truth ^ (rng.random(truth.shape) < rng.choice([0, 0.01, 0.1]))
-        assert thresholds_hit([_runs(truth)], [_runs(given)]).tolist() == [_hits(truth, given)]
-
-
-def _hits(truth: np.ndarray, given: np.ndarray) -> int:
-    """By Kaggle's definition: TP / (TP + FP + FN) of one object at each threshold."""
-    if not truth.any():
-        return 0 if given.any() else 10
-    overlap = int((truth & given).sum()) / int((truth | given).sum())
-    return sum(overlap > place / 100 for place in range(50, 100, 5))
-
-
-def _mask(rng: np.random.Generator) -> np.ndarray:
-    mask = np.zeros((101, 101), dtype=bool)
-    top, left = rng.integers(0, 60, 2)
-    mask[top : top + rng.integers(0, 60), left : left + rng.integers(0, 60)] = True
-    return mask
-
-
-def _runs(mask: np.ndarray) -> np.ndarray:
-    numbers = np.array(encode_mask(mask, "columns").split(), dtype=np.int64).reshape(-1, 2)
-    assert mask.size == PIXELS
-    return np.column_stack([numbers[:, 0] - 1, numbers.sum(axis=1) - 1])

@@ -20,13 +20,6 @@ def test_names_do_not_tell_the_time(trial: Trial, trial_v1: Trial) -> None:
     assert (trial.public / "train2.zip").read_bytes() == (trial_v1.public / "train2.zip").read_bytes()
 
 
-def test_no_day_is_in_both_parts(trial: Trial) -> None:
-    train = {name.partition("/")[2][:8] for name in members(trial.public / "train2.zip")} - {""}
-    test = {name[:8] for name in pd.read_csv(trial.private / "names.csv")["old"]}
-    assert train and test
-    assert not train & test
-
-
 def test_clips_keep_their_labels(trial: Trial, answers: pd.DataFrame) -> None:
     names = dict(pd.read_csv(trial.private / "names.csv").to_numpy().tolist())
     calls = dict(answers.to_numpy().tolist())

@@ -36,20 +36,6 @@ def test_what_has_no_score_is_invalid(trial: Trial, trial_v1: Trial, answers: pd
     trial.refuses(answers.assign(score=answers["score"].where(answers.index != 3)), "score")
 
 
-@pytest.mark.slow
-def test_it_agrees_with_the_definition(trial: Trial, answers: pd.DataFrame) -> None:
-    rng = np.random.default_rng(0)
-    x = answers["score"].tolist()
-    for _ in range(200):
-        scale = rng.choice([1e-3, 1.0, 1e5])
-        y = (scale * (rng.normal(size=len(x)) + rng.choice([-1, 0, 3]) * answers["score"])).tolist()
-        mean_x, mean_y = math.fsum(x) / len(x), math.fsum(y) / len(y)
-        both = math.fsum((a - mean_x) * (b - mean_y) for a, b in zip(x, y, strict=True))
-        norms = math.fsum((a - mean_x) ** 2 for a in x) * math.fsum((b - mean_y) ** 2 for b in y)
-        score = trial.competition.grade(answers[["id"]].assign(score=y), trial.private)
-        assert abs(score - both / math.sqrt(norms)) < 1e-9
-
-
 @pytest.mark.parametrize("value", [0.7, 1e5, 1e-300])
 def test_nearly_constant_numbers_have_their_exact_score(trial: Trial, answers: pd.DataFrame, value: float) -> None:
     """Correlation does not depend on where the two values are."""

@@ -1,31 +1,18 @@
-"""UW-Madison: days of the split, rows that meet by place, and distances of volumes."""
+"""UW-Madison: rows that meet by place, and distances of volumes."""
 
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 import pytest
-from mle_comp_uw_madison_gi_tract_image_segmentation import hausdorff
-from mle_comp_uw_madison_gi_tract_image_segmentation.volumes import Volumes, mean_distance, slices, volumes
+from mle_comp_uw_madison_gi_tract_image_segmentation.volumes import Volumes, mean_distance
 from mlecore_testing import Trial
 from numpy.typing import NDArray
 
-from mlecore.submissions.masks import decode_masks
-
 pytestmark = pytest.mark.trial(size=0.5)
-
-
-def test_train_has_the_first_four_days_of_a_case(trial: Trial, answers: pd.DataFrame) -> None:
-    train = pd.read_csv(trial.public / "train.csv")
-    ids = pd.concat([train["id"], answers["id"]]).str.split("_", expand=True)
-    part = np.repeat(["train", "test"], [len(train), len(answers)])
-    for _, rows in ids.assign(part=part, day=ids[1].str[3:].astype(int)).groupby(0):
-        first = sorted(rows["day"].unique())[:4]
-        assert set(rows["day"][rows["part"] == "train"]) in (set(first), set())
 
 
 def test_rows_meet_by_their_place(trial: Trial, answers: pd.DataFrame) -> None:
@@ -57,10 +44,7 @@ def _volumes(arrays: Sequence[NDArray[np.bool_]]) -> Volumes:
     return Volumes(shapes, np.concatenate(places), np.column_stack([begin, begin + 1]))
 
 
-@pytest.mark.parametrize(("together", "table"), [(1 << 18, 1 << 26), (1, 1 << 26), (2000, 0)])
-def test_distances_equal_scipys(together: int, table: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules[Volumes.__module__], "_TOGETHER", together)
-    monkeypatch.setattr(hausdorff, "_TABLE", table)
+def test_distances_equal_scipys() -> None:
     from scipy.spatial.distance import directed_hausdorff
 
     rng = np.random.RandomState(0)
@@ -83,16 +67,3 @@ def test_distances_of_empty_and_equal_volumes() -> None:
     found = [mean_distance(_volumes([a]), _volumes([b])) for a in (empty, one) for b in (empty, one)]
     assert math.isnan(found[0]) and found[1:] == [1, 1, 0]
     assert mean_distance(_volumes([empty, one, one]), _volumes([empty, empty, one, one])) == 0.5
-
-
-def test_slices_of_a_day_come_together_whatever_their_names() -> None:
-    ids = ["a_slice_1", "b_slice_1", "a_b", "a", "a_slice_1"]
-    masks = decode_masks(pd.DataFrame({"id": ids}), ["1 2", "9 1", "3 1 7 2", "1 1", "2 3"], [20] * 5)
-    found = volumes(slices(ids), masks, [(4, 5)] * 5)
-    assert found.shapes.tolist() == [[2, 5, 4], [1, 5, 4], [1, 5, 4]]  # a, a_b, b
-    assert found.places.tolist() == [[0, 0], [0, 1], [0, 1], [1, 0], [1, 0], [2, 0]]
-    assert found.runs.tolist() == [[0, 1], [0, 2], [2, 4], [2, 3], [6, 8], [8, 9]]
-    assert found.counts().tolist() == [5, 3, 1]
-    assert found.voxels(np.array([0, 2])).T.tolist() == [
-        *([0, 0, 0, 0], [0, 1, 0, 0], [0, 1, 0, 1], [0, 1, 0, 2], [0, 1, 0, 3], [1, 0, 2, 0])
-    ]
