@@ -57,7 +57,3 @@ def test_all_errors_are_ours(digits: Competition, data: Prepared, tmp_path: Path
     (tmp_path / "file").touch()
     with pytest.raises(DataError, match="cannot be created"):
         digits.prepare(tmp_path, tmp_path / "file" / "public", tmp_path)
-
-
-def test_a_notebook_completes_the_names() -> None:
-    assert {"competition", "report", "run", "MlecoreError"} <= set(dir(mlecore))

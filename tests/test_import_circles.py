@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-import pytest
-
 import mlecore
 
 Graph = dict[str, set[str]]
@@ -87,17 +85,3 @@ def test_annotations_keep_to_the_layers() -> None:
     needs, used = graph(root, annotations=True), graph(root)
     needs[CONTRACT] = used[CONTRACT]
     assert not circle(needs)
-
-
-@pytest.mark.parametrize(
-    "how", ["import p.b", "from p import b", "from . import b", "from p.b import x", "from .b import x"]
-)
-@pytest.mark.parametrize("where", ["{}", "def f():\n    {}", "if TYPE_CHECKING:\n    {}"])
-def test_every_form_of_a_circle_is_found(tmp_path: Path, how: str, where: str) -> None:
-    package = tmp_path / "p"
-    package.mkdir()
-    (package / "__init__.py").write_text("")
-    (package / "a.py").write_text(where.format(how) + "\n")
-    (package / "b.py").write_text("from p.a import y\n")
-    assert "p.a" in circle(graph(package, annotations=True))
-    assert bool(circle(graph(package))) == ("TYPE_CHECKING" not in where)

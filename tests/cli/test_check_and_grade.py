@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
-import mlecore
 from mlecore.cli import main
 
 ID = "optical-digits"
@@ -104,29 +103,6 @@ def test_wrong_usage(invoke: Invoke, tmp_path: Path) -> None:
     assert invoke("grade", path, ID, "--edition", "v9").exit_code == 2
 
 
-def test_real_data_that_need_no_account_serve_as_synthetic(
-    invoke: Invoke, answers: pd.DataFrame, tmp_path: Path
-) -> None:
-    answers.to_csv(tmp_path / "submission.csv", index=False)
-    assert invoke("check", tmp_path / "submission.csv", ID, "--synthetic").exit_code == 0
-    result = invoke("grade", tmp_path / "submission.csv", ID, "--synthetic", "--json")
-    assert json.loads(result.stdout)["data_kind"] == "no_leaderboard"
-
-
-@pytest.mark.slow
-def test_damaged_answers_are_our_fault(tmp_path: Path, answers: pd.DataFrame) -> None:
-    data = tmp_path / "data"
-    assert CliRunner().invoke(main, ["prepare", ID, "--data", str(data)]).exit_code == 0
-    private = data / ID / "prepared" / "private" / "test.csv"
-    private.chmod(0o644)
-    private.unlink()
-    private.write_text("id,number\n1,2\n")
-    path = tmp_path / "submission.csv"
-    answers.to_csv(path, index=False)
-    result = CliRunner().invoke(main, ["grade", str(path), ID, "--data", str(data)])
-    assert result.exit_code == 3 and "private/test.csv: has 14 bytes" in result.output
-
-
 @pytest.mark.slow
 def test_a_batch(invoke: Invoke, answers: pd.DataFrame, tmp_path: Path) -> None:
     good, bad = tmp_path / "good.csv", tmp_path / "bad.csv"
@@ -155,19 +131,6 @@ def test_a_batch(invoke: Invoke, answers: pd.DataFrame, tmp_path: Path) -> None:
     result = invoke("grade", "--jsonl", listing)
     assert result.exit_code == 2 and "nope" in result.output
     assert "1 submission: 1 valid" in result.output  # the others are graded all the same
-
-
-def test_api(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
-    path = tmp_path / "submission.csv"
-    answers.to_csv(path, index=False)
-    competition = mlecore.competition(ID)
-    prepared = competition.data([data])
-    assert competition.check(path, prepared.public) == []
-    assert competition.grade(str(path), str(prepared.private)) == 1.0
-    report = competition.report(path, prepared).to_json()
-    assert report["score"] == 1.0 and report["beats_sample"]
-    with pytest.raises(mlecore.InvalidSubmission):
-        competition.grade(tmp_path, prepared.private)
 
 
 @pytest.mark.parametrize(

@@ -48,12 +48,6 @@ def test_groups_and_runs_are_completed(tmp_path: Path, monkeypatch: pytest.Monke
     assert completions("runs", "show", "none/") == []
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_each_shell_has_its_script(shell: str) -> None:
-    result = CliRunner().invoke(main, ["completion", shell])
-    assert result.exit_code == 0 and "_MLECORE_COMPLETE" in result.output
-
-
 def test_an_unknown_command_suggests_a_known_one() -> None:
     result = CliRunner().invoke(main, ["reprot"])
     assert result.exit_code == 2 and "Did you mean report?" in result.output

@@ -42,10 +42,9 @@ def test_plugins_show() -> None:
     assert result.exit_code == 2 and "nothing" in result.output
 
 
-@pytest.mark.parametrize("agent", ["react", "aide", "mlab", "openhands", "claude-code", "codex"])
-def test_plugins_show_prints_every_option_of_an_agent(agent: str) -> None:
-    shown = invoke("plugins", "show", agent).output
-    declared = load("agent", agent).call("agent")
+def test_plugins_show_prints_every_option_of_an_agent() -> None:
+    shown = invoke("plugins", "show", "react").output
+    declared = load("agent", "react").call("agent")
     assert len(declared.options) >= 5
     for option in declared.options:
         default = f" [{option.default}]" if option.default is not None else ""
@@ -65,19 +64,6 @@ def test_competitions_list_and_show(tmp_path: Path) -> None:
     assert invoke("competitions", "list", "--split", "easy").exit_code == 2
 
 
-def test_show_tells_how_the_test_part_of_an_edition_was_drawn() -> None:
-    assert "870 passengers (10 %), drawn at random" in invoke("competitions", "show", "spaceship-titanic").output
-    v2 = invoke("competitions", "show", "spaceship-titanic", "--edition", "v2", "--json").output
-    assert "by travel group" in json.loads(v2)["test_part"]
-
-
 def test_the_benchmark_has_75_competitions_and_7_for_development() -> None:
     of = {split: json.loads(invoke("competitions", "list", "--split", split, "--json").output) for split in SPLITS}
     assert {split: len(rows) for split, rows in of.items()} == {"low": 22, "medium": 38, "high": 15, "dev": 7}
-
-
-def test_help_names_every_verb() -> None:
-    text = invoke("--help").output
-    for verb in ("competitions", "plugins", "prepare", "run", "runs", "check", "grade", "report", "new", "doctor"):
-        assert f"  {verb} " in text
-        assert invoke(verb, "--help").exit_code == 0, verb

@@ -17,7 +17,6 @@ from mlecore.errors import UsageError
 
 COMMANDS = [
     ("new", "competition", "zz", "--into", "{to}"),
-    ("runs", "export", "g", "--to", "{to}/b"),
     ("runs", "export", "g", "--to", "{to}/b.zip"),
     ("runs", "export", "g", "--to", "{to}/b.jsonl"),
     ("view", "--static", "{to}/site"),

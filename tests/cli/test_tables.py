@@ -28,11 +28,6 @@ def test_a_pipe_gets_a_line_a_row() -> None:
     assert len(table_lines(HEADER, ROWS)) == 3
 
 
-def test_too_many_columns_stay_whole() -> None:
-    lines = table_lines(["A LONG NAME"] * 9, [["x"] * 9], 60)
-    assert len(lines) == 2 and lines[0].count("A LONG NAME") == 9
-
-
 @pytest.mark.parametrize(("columns", "no_color"), [("60", "1"), ("80", None)])
 def test_on_a_real_terminal(columns: str, no_color: str | None) -> None:
     variables = {"COLUMNS": columns, "PATH": os.environ["PATH"], "TERM": "xterm"}

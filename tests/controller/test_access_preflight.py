@@ -36,10 +36,6 @@ def check(lab, tmp_path, monkeypatch):
     return run
 
 
-def test_with_key_and_model_it_may_start(check):
-    check(secrets=("OPENAI_API_KEY",), budgets=("5usd",))
-
-
 def test_the_key_is_missing(check, monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY")
     with pytest.raises(UsageError, match=r"needs the key of https://api\.openai\.com/v1 in OPENAI_API_KEY"):

@@ -147,13 +147,6 @@ def test_a_cancellation_survives_every_write(lab, data, kind):
     assert n > 3  # it is written, renamed and synced
 
 
-def test_a_damaged_file_is_named(lab, verb):
-    lab.make(("worker", {}), seeds=3)
-    (lab.group.folder / "cancelled.json").write_text("[")
-    output = verb("runs", "list", "g")
-    assert "cancelled.json: it is not JSON" in output and "remove it" in output
-
-
 def test_a_run_that_has_a_record_is_what_it_says(lab):
     lab.make(("worker", {}), seeds=3)
     assert lab.run().complete

@@ -75,17 +75,10 @@ def test_a_time_limit_that_is_ignored(attempt):
     assert "sleep 300" not in _processes()
 
 
-def test_an_agent_that_crashes_keeps_its_submission(attempt):
-    record = attempt(GOOD + "kill -9 $$\n")
-    assert record.ended == "crashed" and "signal 9" in record.reason and status(record) == "graded"
-
-
 @pytest.mark.parametrize(
     ("script", "words"),
     [
         ("ln -s /etc/passwd /home/submission/submission.csv", "link"),
-        ("mkfifo /home/submission/submission.csv", ""),
-        ("mkdir /home/submission/submission.csv", ""),
         ("truncate -s 100G /home/submission/submission.csv || truncate -s 9G /home/submission/submission.csv", ""),
     ],
 )
@@ -93,10 +86,8 @@ def test_what_is_no_submission(attempt, script, words):
     record = attempt(script + "\n")
     assert record.state == "graded" and status(record) in ("none", "invalid")
     refused = " ".join(record.collected.refused)
-    assert "submission.csv" in refused or script.startswith("mkdir"), record
-    assert words in refused
-    if not script.startswith("mkdir"):
-        assert "submission.csv" in record.reason and grade_of(record.folder)["reason"] in record.reason
+    assert "submission.csv" in refused and words in refused
+    assert "submission.csv" in record.reason and grade_of(record.folder)["reason"] in record.reason
 
 
 @pytest.mark.parametrize(

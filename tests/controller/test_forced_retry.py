@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ from mlecore.controller import replacing
 from mlecore.controller.api import run_group
 from mlecore.runs import requests
 from mlecore.runs.folders import FINDINGS
-from mlecore.runs.store import load_group, read_record
+from mlecore.runs.store import read_record
 
 RUN = "worker--coins--0"
 
@@ -170,10 +169,3 @@ def test_a_budget_begins_anew_with_a_forced_attempt(tmp_path):
     resources = Resources(network="llm", model=ModelAccess(endpoint="https://x.example/v1", budgets=("9calls",)))
     forced = evolve(record(tmp_path, 3), forced=(Replaced(attempt=1, at="now"),))
     assert _with_earlier_spending(job(resources), forced).resources.model.spent["calls"] == 3
-
-
-def test_a_damaged_grade_is_made_again_and_replaced(cli, graded):
-    (graded / "grade.json").write_text("{")
-    assert cli("runs", "retry", "--force", "--yes", f"g/{RUN}")[0] in (0, 3)
-    assert json.loads((graded / "run.json").read_bytes())["forced"][0]["kept"] == "attempts/1/replaced"
-    assert load_group(graded.parent)[0].state == "planned"

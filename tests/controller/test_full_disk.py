@@ -84,16 +84,6 @@ def test_an_agent_that_fills_the_disk_ends_and_its_neighbour_goes_on(lab):
     assert other.reason == "" and other.submission
 
 
-def test_an_agent_on_a_full_disk_can_be_cancelled(lab):
-    """With limits that the disk has no room for."""
-    thread = lab.begin(FILL, disk="240MB")
-    lab.until(lab.is_full)
-    requests.leave(lab.disk / "runs" / "g", "command--coins--0", "cancel")
-    lab.until(lambda: lab.state(0) == "cancelled")
-    thread.join(60)
-    assert not lab.is_full() and not lab.failed
-
-
 def test_a_run_that_cannot_be_collected_can_be_cancelled(lab, capsys):
     thread = lab.begin(WRITE)
     lab.until(lambda: len(list(lab.disk.glob("vm/jobs/*/home/code/x"))) == 2)

@@ -6,7 +6,6 @@ import json
 import os
 import random
 import signal
-import subprocess
 from collections import defaultdict
 
 import pytest
@@ -94,20 +93,6 @@ def test_ctrl_c_stops_the_controller_and_not_its_runs(shell):
     assert len((shell.backend_root / "starts.log").read_text().split()) == 1
 
 
-def test_another_plan_is_refused(shell):
-    assert shell.call(*shell.run_arguments("g", 1))[0] == 0
-    code, output = shell.call(*shell.run_arguments("g", 2))
-    assert code == 2 and "another plan" in output and "seeds" in output
-    code, output = shell.call("run", "--plan", str(shell.runs / "g" / "plan.toml"), "--group", "g")
-    assert code == 0, output
-
-
-def test_a_group_of_one_run_is_named_by_its_group_and_a_crash_tells_its_last_words(shell):
-    code, output = shell.call(*shell.run_arguments("one", 1, code="3"))
-    assert code == 0 and "it last said: working" in output
-    assert shell.call("runs", "logs", "one") == (0, "working\n")
-
-
 def test_looking_at_runs(shell):
     assert shell.call(*shell.run_arguments("g", 2, code="3"))[0] == 0
     code, output = shell.call("runs", "show", "g/worker--coins--0")
@@ -152,21 +137,3 @@ def test_cancel_and_retry_without_a_controller(shell):
     assert {record.seed: record.state for record in load_group(shell.runs / "g")}[2] == "planned"
     code, output = shell.call("runs", "retry", "g/worker--coins--2")
     assert code == 2 and "planned" in output
-
-
-def test_from_python(shell):
-    program = (
-        "import mlecore\n"
-        "records = mlecore.run(agent='worker', competition='coins', backend='folders', detect=False, "
-        f"backend_options={{'root': {str(shell.backend_root)!r}}}, seeds=2, time_limit='1m')\n"
-        "print([(r.state, r.report.score, r.report.medal) for r in records])\n"
-    )
-    import sys
-
-    done = subprocess.run(
-        [sys.executable, "-c", program], env=shell.env, cwd=shell.root, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == "[('graded', 0.3, None), ('graded', 0.7, None)]"
-    assert "worker--coins--1: score 0.7" in done.stderr, "progress is shown"
-    assert len(list((shell.root / "runs").iterdir())) == 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -57,33 +56,6 @@ def test_the_data_are_those_of_the_competition_with_another_description(hidden):
     assert (there / "sample.csv").samefile(public / "sample.csv")  # a link: data of any size
 
 
-def test_a_folder_that_was_laid_out_is_used_again(hidden):
-    _, _, inputs = hidden
-    inputs.shown.lay_out()
-    mark = inputs.shown.dataset.public / "description.md"
-    before = mark.stat().st_ino
-    inputs.shown.lay_out()
-    assert mark.stat().st_ino == before
-
-
-def test_two_controllers_may_lay_it_out_at_once(hidden, data, tmp_path, monkeypatch):
-    import mlecore.controller.shown as module
-
-    experiment, _, inputs = hidden
-    both, link = threading.Barrier(2), module.link_tree
-
-    def link_together(source, target):
-        link(source, target)
-        both.wait(timeout=30)
-
-    monkeypatch.setattr(module, "link_tree", link_together)
-    shown = obfuscated(inputs.facts, inputs.data, evolve(experiment.data, dirs=(tmp_path / "fresh",)))
-    with ThreadPoolExecutor() as pool:
-        for done in [pool.submit(shown.lay_out) for _ in range(2)]:
-            done.result()
-    assert [path.name for path in shown.dataset.public.parent.iterdir()] == ["public"]
-
-
 def test_controllers_that_begin_at_once_agree_on_the_names(hidden, tmp_path):
     experiment, _, inputs = hidden
     dirs = evolve(experiment.data, dirs=(tmp_path / "fresh",))
@@ -105,14 +77,6 @@ def test_a_damaged_seed_is_named_and_kept(hidden, tmp_path):
     assert seed.read_bytes() == b"half"
 
 
-def test_a_data_directory_that_cannot_be_written_to_is_named(hidden, tmp_path):
-    experiment, _, inputs = hidden
-    closed = tmp_path / "closed"
-    closed.write_text("a file")
-    with pytest.raises(DataError, match=r"secret seed .* cannot be kept in .*closed"):
-        obfuscated(inputs.facts, inputs.data, evolve(experiment.data, dirs=(closed,)))
-
-
 def test_another_description_or_other_data_get_another_folder(hidden, tmp_path):
     experiment, _, inputs = hidden
     folder = tmp_path / "coins"
@@ -121,22 +85,6 @@ def test_another_description_or_other_data_get_another_folder(hidden, tmp_path):
     changed = obfuscated(evolve(inputs.facts, folder=folder), inputs.data, experiment.data)
     assert changed.dataset.public != inputs.shown.dataset.public
     assert changed.competition != inputs.shown.competition
-
-
-def test_a_record_says_what_was_hidden(lab, hidden):
-    assert lab.run().complete
-    (record,) = lab.records().values()
-    assert (record.competition, record.obfuscation) == ("coins", "description")
-    assert record.description_digest == hidden[2].shown.description_digest
-    assert json.loads((record.folder / "run.json").read_bytes())["obfuscation"] == "description"
-
-
-def test_a_run_that_hides_nothing_shows_everything(lab):
-    lab.make(("worker", {}))
-    inputs = lab.experiment().inputs["coins"]
-    assert (inputs.shown.competition, inputs.shown.title) == ("coins", "Coins")
-    assert inputs.shown.dataset.public == inputs.data.public
-    assert next(iter(lab.experiment().plan.runs())) and next(iter(lab.records().values())).obfuscation == "none"
 
 
 def test_a_competition_without_an_obfuscated_description_is_rejected(hidden, tmp_path):
@@ -171,14 +119,6 @@ def test_in_full_an_agent_gets_other_names(fully, tmp_path):
     assert (form["id"], list(form["columns"])) == (names.columns["id"], [names.columns["side"]])
     assert sorted(path.name for path in job.dataset.public.iterdir()) == ["description.md", "table_1.csv"]
     assert job.dataset.public.parent.name == job.dataset.competition != "coins"
-
-
-def test_names_that_were_removed_come_back_the_same(fully):
-    experiment = fully.experiment()
-    inputs = experiment.inputs["coins"]
-    before = names_of(inputs.facts, inputs.data, experiment.data, inputs.shown.competition)
-    shutil.rmtree(inputs.shown.dataset.public.parent)
-    assert names_of(inputs.facts, inputs.data, experiment.data, inputs.shown.competition) == before
 
 
 def test_a_submission_in_other_names_is_kept_in_those_of_the_competition(fully, monkeypatch):
@@ -249,9 +189,3 @@ def test_data_are_needed_until_the_last_run_is_settled(lab, how):
     assert kept.path == inputs.shown.dataset.public.parent
     assert lab.run().complete
     assert not unsettled(group) and kept_for(lab)[0]
-
-
-def test_data_that_hide_nothing_are_not_claimed(lab):
-    lab.make(("worker", {}))
-    assert lab.run().complete
-    assert kept_for(lab)[0] == []

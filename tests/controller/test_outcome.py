@@ -43,13 +43,6 @@ def test_a_report_does_not_change_who_is_to_blame(lab):
         assert record.outcome is not None and record.reason == "exit code 3"
 
 
-def test_what_goes_without_saying_is_not_said(lab):
-    lab.make(("worker", {"outcome": "submitted"}), ("worker", {}))
-    lab.run()
-    assert "agent:" not in call(lab, "list", "g")
-    assert [record.outcome for record in lab.records().values()] == [Outcome(kind="submitted"), None]
-
-
 def test_a_new_attempt_has_its_own_report(lab):
     lab.make(("worker", {"outcome": "gave_up", "faults": "1"}))
     lab.run()

@@ -12,7 +12,6 @@ from mlecore.controller.polling import Polling
 from mlecore.controller.reporting import GroupResult, Reporter
 from mlecore.controller.tasks import Tasks
 from mlecore.controller.timing import Timing
-from mlecore.errors import BackendUnreachable
 from mlecore.runs.journal import Journal
 
 TIMING = Timing()
@@ -76,17 +75,6 @@ def test_the_youngest_job_decides(lab):
     assert lab.polling.due == pytest.approx(since + TIMING.poll_min)
 
 
-def test_one_question_at_a_time(lab):
-    lab.watch("a", 1.0)
-    lab.tasks.begin(lab.polling.ask())
-    lab.watch("b", 1.0)  # waits for the next one
-    assert lab.polling.due == math.inf
-    lab.tasks.wait(time.monotonic() + 10)
-    assert lab.seen == [("a", "running")] and lab.polling.due < math.inf
-    lab.ask()
-    assert [len(handles) for handles in lab.backend.asked] == [1, 2]
-
-
 def test_a_job_that_the_backend_leaves_out_is_asked_for_again(lab):
     lab.watch("a", 1.0)
     status, lab.backend.status = lab.backend.status, lambda handles: {}
@@ -95,19 +83,3 @@ def test_a_job_that_the_backend_leaves_out_is_asked_for_again(lab):
     lab.backend.status = status
     lab.ask()
     assert lab.seen == [("a", "running")]
-
-
-def test_a_backend_that_does_not_answer_is_reported_once_each_way(lab):
-    lab.watch("a", 1.0)
-    lab.backend.error = BackendUnreachable("the line is dead")
-    for _ in range(3):
-        lab.ask()
-        assert lab.polling.due - time.monotonic() > TIMING.step_delay - 0.5
-    assert lab.seen == []
-    lab.backend.error = None
-    lab.ask()
-    assert lab.seen == [("a", "running")]
-    assert lab.said == [
-        "backend b does not answer: the line is dead; its runs continue, asking again",
-        "backend b answers again",
-    ]

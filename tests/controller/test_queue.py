@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 
 from attrs import evolve
@@ -68,46 +67,3 @@ def test_longest_first():
     assert waiting.expected("a", "long") == 60.0 and waiting.expected("a", "new") == 100.0
     order = [waiting.pop({}, anything).competition for _ in range(6)]
     assert order == ["new", "new", "long", "long", "short", "short"]
-
-
-def test_more_data_first_where_nothing_is_known():
-    waiting = backlog(run("a", "small"), run("a", "big"), sizes={"small": 0.1, "big": 30.0})
-    assert waiting.pop({}, anything).competition == "big"
-
-
-def test_what_is_not_ready_waits():
-    waiting = backlog(run("a", "c"), run("b", "d"))
-    assert waiting.pop({}, lambda label, competition: competition == "d").label == "b"
-    assert waiting.pop({}, lambda label, competition: False) is None
-    assert waiting.length == 1
-
-
-def test_taken_out_of_turn():
-    waiting = backlog(run("a", "c", 0), run("a", "c", 1), run("a", "c", 2))
-    assert waiting.take(planned("a", "c", 1)).seed == 1
-    assert waiting.take(planned("a", "c", 1)) is None and waiting.take(planned("b", "c", 1)) is None
-    assert [waiting.pop({}, anything).seed for _ in range(2)] == [0, 2]
-    assert waiting.length == 0 and not waiting.lines
-
-
-def test_dropped_with_all_of_its_line():
-    waiting = backlog(run("a", "c", 0), run("a", "c", 1), run("a", "d"))
-    assert waiting.drop("a", "c") == 2 and waiting.drop("a", "c") == 0
-    assert waiting.length == 1 and waiting.wanted() == [("a", "d")]
-
-
-def test_a_record_is_made_when_its_turn_comes():
-    waiting = backlog()
-    waiting.add(planned("a", "c", 4))
-    assert waiting.pop({}, anything) == run("a", "c", 4)
-
-
-def test_cancelling_ten_thousand_runs_is_no_load():
-    waiting = backlog()
-    runs = [planned("a", "c", seed) for seed in range(10_000)]
-    for item in runs:
-        waiting.add(item)
-    began = time.process_time()
-    for item in reversed(runs):
-        assert waiting.take(item)
-    assert time.process_time() - began < 2.0 and waiting.length == 0

@@ -7,15 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from attrs import evolve
 from click.testing import CliRunner
 
 from mlecore.cli import main
-from mlecore.controller.display import describe, last_words
 from mlecore.data import DataDirs
 from mlecore.errors import UsageError
 from mlecore.runs.planning import make_plan
-from mlecore.runs.store import create_group, load_group, open_group
+from mlecore.runs.store import create_group, open_group
 
 
 @pytest.fixture
@@ -47,18 +45,10 @@ def verb(lab):
         (["-A", "colour=red"], "no option 'colour'"),
         (["-B", "colour=red"], "no option 'colour'"),
         (["-A", "code=soon"], "must be an integer"),
-        (["-A", "code"], "expected -A name=value"),
-        (["--seeds", "2", "--seed", "3"], "either seeds"),
-        (["--seed", "3", "--seed", "3"], "seed 3 is given twice"),
-        (["--memory", "much"], "is not a size"),
-        (["--time-limit", "soon"], "is not a duration"),
         (["--plan", "x.toml"], "a plan cannot be combined with agent, competition, backend, backend_options"),
         (["--edition", "v9"], "no edition 'v9'"),
         (["--split", "nosuch"], "unknown split"),
         (["--group", "../x"], "cannot be a group's name"),
-        (["--group", "my runs"], "cannot be a group's name"),
-        (["--cpus", "-1"], "more than 0"),
-        (["--memory", "16"], "Write the unit, e.g. 16GB."),
         (["--disk", "100"], "Write the unit, e.g. 100GB."),
         (["--model", "gpt-5"], "--endpoint https://api.example.com/v1"),
         (["--label", "a", "--label", "b"], "--label is given twice for worker"),
@@ -68,12 +58,6 @@ def test_wrong_usage_starts_nothing(verb, lab, more, words):
     code, output = verb(*more)
     assert code == 2 and words in output
     assert not lab.runs.exists() or not list(lab.runs.iterdir())
-
-
-def test_unknown_names(verb):
-    code, output = verb(agent="workr")
-    assert code == 2 and "Did you mean worker?" in output
-    assert verb(competition="nosuch")[0] == 2
 
 
 def test_flags_become_a_plan(verb, lab):
@@ -133,29 +117,10 @@ def create(runs: Path) -> str:
     return "created"
 
 
-def test_no_prepared_data_names_the_command(verb):
-    code, output = verb(competition="spaceship-titanic")
-    assert code == 2 and "mlecore prepare spaceship-titanic" in output
-
-
 def test_a_folder_that_takes_no_group_is_named(verb, tmp_path):
     (tmp_path / "file").touch()
     code, output = verb("--runs", str(tmp_path / "file" / "runs"))
     assert code == 3 and f"no group can be created in {tmp_path}/file/runs" in output and "--runs DIR" in output
-
-
-def test_last_words_may_be_shown(tmp_path):
-    assert last_words(tmp_path) == ""
-    (tmp_path / "logs").mkdir()
-    log = tmp_path / "logs" / "output.log"
-    for text, words in [
-        (b"", ""),
-        (b"one\ntwo\n\n", "two"),
-        (b"x\r\nred \x1b[31m\xff\x00\n", "red [31m\ufffd"),
-        (b"a\n" + b"y" * 5000, "y" * 200),
-    ]:
-        log.write_bytes(text)
-        assert last_words(tmp_path) == words
 
 
 def test_each_option_and_of_several_models_each_belongs_to_the_agent_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,14 +159,6 @@ def test_one_command_prepares_all_of_a_split(lab, monkeypatch):
     result = CliRunner().invoke(main, [*base, "--split", "lite"])
     assert result.exit_code == 2 and f"mlecore prepare --split low --data {lab.root}/nothing" in result.output
     assert "22 of 22" in result.output and not lab.runs.exists()
-
-
-def test_the_error_of_a_build_stands_once(lab, verb, monkeypatch):
-    verb("--no-detect")  # prepares the data
-    (lab.backend_root / "cannot-build").touch()
-    monkeypatch.setattr("mle_test_folders.NO_FLOUR", "the recipe has no flour\nline 1 of the log\nline 2 of the log")
-    code, output = verb("--group", "unbuilt")
-    assert code == 3 and output.count("line 2 of the log") == 1 and output.count("the recipe has no flour") == 2
 
 
 @pytest.fixture
@@ -251,18 +208,3 @@ def test_changed_answers_grade_nothing(lab, prepared):
     result = CliRunner().invoke(main, ["grade", *words])
     assert result.exit_code == 3 and f"private/{answers.name}: has other content" in result.output, result.output
     assert CliRunner().invoke(main, ["check", *words]).exit_code == 0
-
-
-def test_a_run_that_scores_like_the_sample_shows_what_its_agent_said_last(lab):
-    """Such as that its time was too short for a model."""
-    lab.make(("worker", {}))
-    assert lab.run().complete
-    (record,) = load_group(lab.group.folder)
-    (record.folder / "logs" / "output.log").write_text("result: sample (not done after 360 s)\n")
-    report = evolve(record.report, score=0.6, sample_score=0.6, beats_sample=False)
-    line = describe(record, report)
-    assert "score 0.6, the same as the sample submission" in line
-    assert line.endswith("; it last said: result: sample (not done after 360 s)")
-    assert "it last said" not in describe(record, evolve(report, score=0.7, beats_sample=True))
-    cancelled = evolve(record, state="cancelled", reason="cancelled")
-    assert describe(cancelled, None) == f"{record.name}: cancelled"

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import shutil
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from attrs import evolve
@@ -34,25 +32,6 @@ def runs(lab, monkeypatch):
 
 def states(folder) -> list[str]:
     return [record.state for record in load_group(folder)]
-
-
-def test_help_names_every_verb():
-    output = CliRunner().invoke(main, ["runs", "--help"]).output
-    for verb in ("list", "show", "logs", "resume", "retry", "cancel"):
-        assert f"\n  {verb} " in output
-    assert CliRunner().invoke(main, ["runs", "nosuch"]).exit_code == 2
-
-
-def test_groups_are_cancelled_but_for_what_has_ended(runs, lab):
-    first = lab.make(("worker", {"faults": "9"}), seeds=2, execution={"retries": 0}, name="first")
-    second = create_group(lab.runs, "second", lab.plan)
-    lab.group = first
-    lab.run()  # both of its runs have failed
-    assert states(first.folder) == ["failed", "failed"]
-    assert runs("retry", "first/worker--coins--1")[0] == 0
-    code, output = runs("cancel", "first", "second")
-    assert states(first.folder) == ["failed", "cancelled"] and states(second.folder) == ["cancelled", "cancelled"]
-    assert code == 0, output
 
 
 def test_nothing_to_do_is_reported(runs, lab):
@@ -109,15 +88,6 @@ def test_a_request_that_came_too_late_for_a_stopped_controller_is_reported(lab, 
     assert any("1 request to cancel or retry runs" in said for said in lab.display.said)
 
 
-def test_a_run_that_was_moved_out_of_its_group_takes_no_request(runs, lab, tmp_path):
-    lab.make(("worker", {"faults": "9"}), execution={"retries": 0})
-    lab.run()
-    alone = tmp_path / "alone" / "worker--coins--0"
-    shutil.copytree(lab.folder("worker--coins--0"), alone)
-    code, output = runs("retry", str(alone))
-    assert code == 3 and "is not a group" in output and not (alone.parent / "requests").exists()
-
-
 @pytest.fixture
 def with_missing(lab):
     """A group of which one agent and one competition are no longer installed."""
@@ -145,12 +115,6 @@ def test_what_is_not_installed_keeps_only_its_own_runs_from_being_resumed(runs, 
     assert "cannot start" in output and "'uninstalled'" in output and "'nowhere'" in output
 
 
-def test_what_is_not_installed_keeps_nothing_from_being_cancelled(runs, with_missing):
-    code, output = runs("cancel", "g")
-    assert code == 0, output
-    assert states(with_missing.folder) == ["cancelled"] * 4
-
-
 def test_a_run_whose_competition_is_missing_is_collected_and_graded_later(lab, monkeypatch):
     lab.make(("worker", {"seconds": "0.2"}))
     whole, changed = lab.experiment(), lab.display.changed
@@ -174,22 +138,6 @@ def test_a_run_whose_competition_is_missing_is_collected_and_graded_later(lab, m
     assert lab.run().complete and states(lab.group.folder) == ["graded"]
 
 
-def test_a_group_at_work_is_reported(lab, monkeypatch):
-    """Runs that have not ended do not differ in their limits from those that have."""
-    lab.make(("worker", {}), seeds=3, limits={"cpus": 0.2})
-    changed, experiment = lab.display.changed, lab.experiment()
-    lab.experiment = lambda: experiment
-    with GroupLock(lab.group.folder) as lock:
-        controller = lab.controller(lock)
-        controller.slots.count = 1
-        stop = lambda record, report: (changed(record, report), record.state == "graded" and controller.stop())  # noqa: E731
-        monkeypatch.setattr(lab.display, "changed", stop)
-        controller.run()
-    assert "graded" in states(lab.group.folder)
-    result = CliRunner().invoke(main, ["report", "--runs", str(lab.runs), "g"])
-    assert result.exit_code == 0, result.output
-
-
 def test_lists_have_times_and_totals(runs, lab):
     group = lab.make(("worker", {"seconds": "0.2"}), seeds=2)
     assert lab.run().complete
@@ -205,8 +153,3 @@ def test_lists_have_times_and_totals(runs, lab):
     assert "ELAPSED" in header and row.count("2h") == 2
     (listed,) = json.loads(runs("list", "--json")[1])
     assert listed["elapsed"] == pytest.approx(7200, abs=60) and listed["seconds"] > listed["elapsed"] - 60
-
-
-def test_a_folder_without_groups_is_named(tmp_path: Path) -> None:
-    result = CliRunner().invoke(main, ["runs", "list", "--runs", str(tmp_path)])
-    assert result.exit_code == 0 and f"no groups in {tmp_path}" in result.output

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -13,7 +12,6 @@ from mlecore.cli import main
 from mlecore.errors import GradingError
 from mlecore.grading.isolated import IsolatedGrader
 from mlecore.registry.provenance import PluginUse
-from mlecore.runs import snapshots
 from mlecore.runs.snapshots import grade_snapshots
 from mlecore.runs.store import create_group, load_group
 
@@ -80,12 +78,6 @@ def test_the_plugin_that_the_group_began_with_grades(collected, verb):
     assert code == 0 and "no run is waiting" in output
 
 
-def test_nothing_is_started_to_grade(collected, verb):
-    create_group(collected.runs, "new", collected.plan)
-    code, output = verb("runs", "grade", "new")
-    assert code == 0 and "no run is waiting" in output and not (collected.runs / "new" / RUN).exists()
-
-
 def test_a_run_that_begins_later_is_the_groups_all_the_same(lab):
     lab.make(("worker", {}))
     began = PluginUse(name="coins", version="0.1", distribution="mle-test-plugins", source="0" * 64)
@@ -111,29 +103,6 @@ def test_other_data_than_it_worked_on_do_not_grade(collected, part):
     assert collected.run().complete and grade(collected)["status"] == "graded"
 
 
-def test_data_that_are_exchanged_while_the_controller_runs_do_not_grade(lab, tmp_path):
-    collected = lab
-    collected.data = tmp_path / "data"
-    collected.make(("worker", {}))
-
-    def exchange(controller) -> None:
-        path = next(Path(collected.data).rglob("manifest.json"))
-        values = json.loads(path.read_text())
-        values["private"]["digest"] = "0" * 64
-        path.write_text(json.dumps(values))
-
-    assert not collected.run(exchange).complete
-    assert [record.state for record in load_group(collected.group.folder)] == ["collected"]
-
-
-def test_snapshots_are_graded_by_the_same_plugin(collected, replaced, verb):
-    from mlecore.data import DataDirs
-
-    assert verb("runs", "grade", "--with-installed", "g")[0] == 0
-    with pytest.raises(GradingError, match="another plugin"):
-        grade_snapshots(collected.group.folder, DataDirs.of([collected.data]))
-
-
 def test_a_grader_tells_plugins_apart(collected, data):
     [record] = load_group(collected.group.folder)
     inputs = collected.experiment().inputs["coins"]
@@ -155,15 +124,3 @@ def test_snapshots_of_a_group_from_elsewhere_are_not_graded(collected, monkeypat
         with pytest.raises(UsageError, match="read-only"):
             grade_snapshots(named, DataDirs.of([collected.data]))
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
-
-
-def test_of_many_snapshots_some_are_graded(collected, monkeypatch):
-    [record] = load_group(collected.group.folder)
-    folder = record.folder / "snapshots"
-    folder.mkdir(exist_ok=True)
-    for path in folder.iterdir():
-        path.unlink()
-    for seconds in range(1, 101):
-        (folder / f"{seconds}.csv").touch()
-    monkeypatch.setattr(snapshots, "MOST", 4)
-    assert [seconds for seconds, _ in snapshots.snapshots(record)] == [1, 34, 67, 100]

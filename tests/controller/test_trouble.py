@@ -20,34 +20,6 @@ from mlecore.runs.journal import Journal
 from mlecore.runs.store import load_group, read_record
 
 
-def when_running(lab, function) -> threading.Thread:
-    """Call a function once the first run is at work."""
-
-    def wait() -> None:
-        deadline = time.monotonic() + 10
-        while not any(state == "running" for _, state in lab.display.changes) and time.monotonic() < deadline:
-            time.sleep(0.002)
-        function()
-
-    thread = threading.Thread(target=wait)
-    thread.start()
-    return thread
-
-
-def test_runs_folder_that_vanishes_for_a_while(lab):
-    lab.make(("worker", {"seconds": "0.05"}), seeds=3)
-
-    def vanish() -> None:
-        lab.runs.rename(lab.root / "away")
-        time.sleep(0.3)
-        (lab.root / "away").rename(lab.runs)
-
-    thread = when_running(lab, vanish)
-    assert lab.run().complete
-    thread.join()
-    assert all(len(record.attempts) == 1 for record in load_group(lab.group.folder))
-
-
 def test_what_cannot_be_fetched_is_tried_once_more_and_then_counts(lab):
     """An agent may have caused it, and must not get rid of a bad result so."""
     lab.make(("worker", {}), execution={"retries": 5})
@@ -80,21 +52,6 @@ def test_answers_that_are_away_for_a_while(lab):
     lab.timing = type(lab.timing)(**kept, step_delay=0.02)
     assert lab.run(leave).complete
     thread.join()
-
-
-def test_answers_that_are_back_when_the_controller_looks(lab):
-    lab.make(("worker", {}))
-    grade, missed = lab.grader.grade, []
-
-    def careful(submission, data, plugin):
-        if not missed:
-            missed.append(data)
-            raise GradingError(f"{data.private} is not a folder")
-        return grade(submission, data, plugin)
-
-    lab.grader.grade = careful
-    outcome = lab.run()
-    assert outcome.complete and missed and not outcome.unfinished
 
 
 def test_an_error_in_grading_is_left_to_a_person(lab):
@@ -264,18 +221,16 @@ def test_torn_lines_of_a_journal_are_left_out(tmp_path):
     assert json.loads(journal.path.read_text().splitlines()[0])["event"] == "one"
 
 
-def test_a_long_installation_is_reported(lab, monkeypatch):
-    lab.make(("worker", {}))
-    lab.timing = evolve(lab.timing, slow=0.02)
-    experiment, reported = lab.experiment(), threading.Event()
-    build, say = experiment.backend.build, lab.display.say
-    monkeypatch.setattr(lab.display, "say", lambda text: (say(text), "installing" in text and reported.set()))
-    monkeypatch.setattr(experiment.backend, "build", lambda *args: reported.wait(20) and build(*args))
-    lab.experiment = lambda: experiment
-    assert lab.run().complete
-    [words] = [said for said in lab.display.said if "installing" in said]
-    log = lab.group.folder / "builds" / f"{experiment.agents['worker'].recipe.digest()[:16]}.log"
-    assert words == f"agent worker: installing its packages; log: {log}"
+def test_agents_with_one_recipe_share_its_image(lab, monkeypatch):
+    lab.make(("worker", {"code": "0"}), ("worker", {"code": "1"}))
+    builds = []
+
+    def count(controller):
+        backend = controller.experiment.backend
+        build = backend.build
+        monkeypatch.setattr(backend, "build", lambda recipe, log: (builds.append(recipe), build(recipe, log))[1])
+
+    assert lab.run(count).complete and len(builds) == 1
 
 
 def test_an_image_that_was_removed_between_two_runs_is_built_again(lab):

@@ -11,11 +11,10 @@ import pytest
 from attrs import evolve
 from click.testing import CliRunner
 
-from mlecore.backends import Capacity
 from mlecore.cli import main
 from mlecore.controller.display import Lines
 from mlecore.errors import BackendUnreachable
-from mlecore.runs.lock import GroupLock, LockLost
+from mlecore.runs.lock import GroupLock
 from mlecore.runs.record import RunRecord, moment
 from mlecore.runs.requests import leave
 from mlecore.runs.store import load_group
@@ -63,14 +62,6 @@ def test_it_waits_without_a_clock_and_then_runs(lab: Any, waiting: Path) -> None
     assert told == ["starting", "waiting", "running", "collected", "graded"]
 
 
-def test_a_second_attempt_has_not_the_time_of_the_first(lab: Any) -> None:
-    seen: list[float | None] = []
-    on(lab, "starting", lambda record: seen.append(record.elapsed(moment(record.created_at))))
-    (lab.backend_root / "preempts").touch()
-    lab.make(("worker", {"faults": "1"}))
-    assert lab.run().complete and seen == [None, None]
-
-
 def test_a_run_whose_backend_does_not_answer_says_so(lab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     lab.make(("worker", {"seconds": "0.1"}))
     outputs: list[list[str]] = []
@@ -110,23 +101,6 @@ def test_a_log_has_a_line_when_a_run_ends_and_now_and_then_one_with_why_runs_wai
     lines = out.getvalue().splitlines()
     assert [line for line in lines if NAME in line] == lines[-1:] and "score" in lines[-1]
     assert any("1 waiting (2 jobs are ahead of it)" in line for line in lines)
-
-
-def test_another_place_in_the_queue_is_recorded_and_not_told(lab: Any, waiting: Path) -> None:
-    on(lab, "waiting", lambda record: waiting.write_text("1 jobs are ahead of it"))
-
-    def leave_the_queue(controller: Any) -> None:
-        write = controller.records.write
-
-        def written(record: RunRecord, **details: Any) -> RunRecord:
-            if record.reason.startswith("1 jobs"):
-                waiting.unlink()
-            return write(record, **details)  # type: ignore[no-any-return]
-
-        controller.records.write = written
-
-    assert lab.run(leave_the_queue).complete
-    assert [state for _, state in lab.display.changes].count("waiting") == 1
 
 
 def test_what_does_not_come_by_itself_fails_the_run(lab: Any, waiting: Path) -> None:
@@ -206,57 +180,6 @@ def test_a_run_whose_agent_is_being_installed_says_so(lab: Any, monkeypatch: pyt
     assert not (lab.group.folder / FILE).exists() and load_group(lab.group.folder)[0].reason == ""
 
 
-def test_a_run_that_the_backend_has_no_room_for_says_so(lab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    lab.make(("worker", {"seconds": "0"}))
-    answers = iter([Capacity(cpus=0.0, memory=0), BackendUnreachable("hosts: none answers")])
-    outputs: list[list[str]] = []
-
-    def full(controller: Any) -> None:
-        backend, slots = controller.experiment.backend, controller.slots
-        capacity, begin = backend.capacity, lab.display.tick
-
-        def asked() -> Any:
-            answer = next(answers, None)
-            if isinstance(answer, Exception):
-                raise answer
-            return answer or capacity()
-
-        def ticked(*args: Any) -> None:
-            begin(*args)
-            if slots.why and (lab.group.folder / FILE).exists() and slots.why in (lab.group.folder / FILE).read_text():
-                outputs.append(shown(lab))
-                slots._next = 0.0
-
-        monkeypatch.setattr(backend, "capacity", asked)
-        lab.display.tick = ticked
-
-    assert lab.run(full).complete
-    listed = " ".join(output[0] for output in outputs)
-    assert "no run fits backend" in listed and "hosts: none answers; asking again" in " ".join(map(" ".join, outputs))
-    assert "running" not in listed
-
-
-def test_a_run_that_cannot_start_yet_says_why(lab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    lab.make(("worker", {"seconds": "0"}))
-    outputs: list[list[str]] = []
-
-    def busy(controller: Any) -> None:
-        backend = controller.experiment.backend
-        start = backend.start
-
-        def refused(job: Any) -> Any:
-            if outputs:
-                return start(job)
-            if (lab.group.folder / FILE).exists() and "busy" in (lab.group.folder / FILE).read_text():
-                outputs.append(shown(lab))
-            raise BackendUnreachable("all hosts are busy")
-
-        monkeypatch.setattr(backend, "start", refused)
-
-    assert lab.run(busy).complete
-    assert all("all hosts are busy" in output for output in outputs[0]) and "starting" in outputs[0][0]
-
-
 def test_reasons_of_a_controller_that_is_gone_do_not_count(lab: Any) -> None:
     lab.make(("worker", {}))
     write_reasons(lab.group.folder, {("worker", "coins"): "its image is being built"})
@@ -283,21 +206,6 @@ def test_the_next_controller_clears_the_reasons_of_one_that_was_killed(lab: Any)
 
     assert lab.run(stale).complete
     assert seen and not any("being built" in text for text in seen)
-
-
-def test_a_controller_that_lost_the_group_leaves_its_reasons_alone(lab: Any) -> None:
-    lab.make(("worker", {}))
-    with GroupLock(lab.group.folder) as lock:
-        controller = lab.controller(lock)
-
-        def lose() -> None:
-            write_reasons(lab.group.folder, {("worker", "coins"): "the new controller knows why"})
-            raise LockLost("another took it over")
-
-        lock.beat = lose
-        with pytest.raises(LockLost):
-            controller.run()
-    assert "the new controller" in (lab.group.folder / FILE).read_text()
 
 
 def until(condition: Any) -> None:

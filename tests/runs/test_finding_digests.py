@@ -86,7 +86,6 @@ def replace_by_another(path: Path) -> None:
     [
         (lambda path: edit(path, '"violation"', '"clean"'), "it was changed after it was written"),
         (replace_by_another, "it was changed after it was written"),
-        (lambda path: path.unlink(), "it is missing, although its detector judged the run"),
         (lambda path: shutil.rmtree(path.parent), "it is missing, although its detector judged the run"),
         (lambda path: (path.unlink(), path.symlink_to("/etc/passwd")), "findings/eyes.json"),
     ],
@@ -168,12 +167,3 @@ def test_a_record_without_digests_of_findings_is_read_as_before(group) -> None:
     judge(group, "clean", "ears")
     assert read_record(path.parent).digests.findings.keys() == {"eyes", "ears"}
     assert verify(group)[0] == 0
-
-
-def test_reports_say_which_runs_no_detector_judged(group: Path) -> None:
-    judge(group)
-    plan = group / "plan.toml"
-    plan.write_text(plan.read_text() + '\n[execution.detectors.rules]\nmodel = "m"\n')
-    [setup] = summarise(read_sources([str(group)], [], group.parent)).setups
-    assert [(use.detector, use.not_judged) for use in setup.detectors] == [("eyes", 1), ("rules", 2)]
-    assert any("by eyes 1 of 2 runs" in note and "by rules no run" in note for note in setup.notes)

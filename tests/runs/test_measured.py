@@ -40,10 +40,6 @@ def test_sums(tmp_path):
     assert (got.exhausted, got.exhausted_at) == ("220tok", "2026-01-01T00:00:02+00:00")
 
 
-def test_cost_with_a_price_missing_is_unknown(tmp_path):
-    assert measure(log(tmp_path, call(1), call(2, cost_usd=None, priced_by=None))).cost_usd is None
-
-
 def test_tools_of_the_provider(tmp_path):
     search = {"fees_usd": 0.03, "cost_usd": 0.13}
     path = log(
@@ -69,10 +65,6 @@ def test_tokens_that_no_call_reports_are_unknown(tmp_path):
     got = measure(log(tmp_path, *(call(n, usage="unknown", estimate=Tokens(input=7), tokens=None) for n in (1, 2))))
     assert (got.usage.input_tokens, got.usage.output_tokens, got.usage.estimated_tokens) == (None, None, 14)
     assert difference(got, 500, 20) == ""
-
-
-def test_no_log(tmp_path):
-    assert measure(tmp_path / "gateway.jsonl") is None
 
 
 def test_a_difference_is_reported_from_five_percent_on(tmp_path):

@@ -35,10 +35,3 @@ def test_a_record_names_a_few_hosts_only(log: Path) -> None:
             Log(out).write(host=f"{number}.example.com", port=443, verdict="refused: not allowed")
     refused = relay_refusals(log)
     assert len(refused) == 21 and refused[OTHERS] == 980 and sum(refused.values()) == 1000
-
-
-def test_no_log_or_a_link_in_its_place_means_nothing(log: Path) -> None:
-    assert relay_refusals(log) == {} and refusal_words({}) == ""
-    (log.parent / "target").write_text('{"verdict": "refused", "host": "a", "port": 1}\n')
-    log.symlink_to("target")
-    assert relay_refusals(log) == {}
