@@ -21,7 +21,7 @@ from mlecore.runs.ownership import require_own
 from mlecore.runs.plan import Plan
 from mlecore.runs.planning import difference
 from mlecore.runs.record import RunRecord
-from mlecore.runs.store import Group, create_group, load_group, load_summaries, open_group
+from mlecore.runs.store import Group, create_group, load_group, open_group
 from mlecore.runs.verifying import require_own_plan
 from mlecore.units import counted
 
@@ -187,7 +187,7 @@ def _still_to_begin(group: Group | None) -> frozenset[str] | None:
     """Labels of agents of which runs have not begun; None: all, as the group is new."""
     if group is None:
         return None
-    return frozenset(run.label for run in load_summaries(group.folder) if run.state == "planned")
+    return frozenset(run.label for run in load_group(group.folder) if run.state == "planned")
 
 
 def _control(folder: Path, control: Callable[[GroupLock], GroupResult], display: Display) -> GroupResult:

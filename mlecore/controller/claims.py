@@ -82,9 +82,9 @@ def _read(path: Path) -> Obfuscated:
 def unsettled(group: Path) -> bool:
     """Has a group runs that still need their data? Yes where that cannot be told."""
     from mlecore.runs.record import SETTLED
-    from mlecore.runs.store import load_summaries
+    from mlecore.runs.store import load_group
 
     try:
-        return any(run.state not in SETTLED for run in load_summaries(group))
+        return any(run.state not in SETTLED for run in load_group(group))
     except (MlecoreError, OSError):
         return True

@@ -18,7 +18,7 @@ from mlecore.detecting.judging import Dismissed, Judges
 from mlecore.detecting.ready import ReadyDetector
 from mlecore.runs.findings import Findings, group_digest, read_findings
 from mlecore.runs.record import WITH_OUTPUT, RunRecord
-from mlecore.runs.store import load_group, read_summary
+from mlecore.runs.store import load_group, read_record
 from mlecore.units import counted
 
 Judged = list[tuple[RunRecord, list[Findings]]]
@@ -114,13 +114,13 @@ class Detection:
         comparing = [detector for detector in self._detectors if detector.detector.compares]
 
         def outdated(run: RunRecord) -> list[ReadyDetector]:
-            found, _ = read_findings(read_summary(run.folder))
+            found, _ = read_findings(read_record(run.folder))
             return [each for each in comparing if each.name in found and found[each.name].group != digest]
 
         return self._each((run, outdated(run)) for run in self._runs.values() if run.state == "graded")
 
     def _missing(self, run: RunRecord) -> list[ReadyDetector]:
-        found, _ = read_findings(read_summary(run.folder))
+        found, _ = read_findings(read_record(run.folder))
         for each in found.values():  # another controller may not have come to it
             self._extensions.judged(run, each)
         return [each for each in self._detectors if each.name not in found or found[each.name].failed]

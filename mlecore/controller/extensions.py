@@ -12,7 +12,7 @@ from mlecore import files
 from mlecore.errors import DataError, MlecoreError
 from mlecore.regular import read_regular
 from mlecore.runs.journal import Journal
-from mlecore.runs.record import RunRecord, RunSummary
+from mlecore.runs.record import RunRecord
 
 if TYPE_CHECKING:
     from pluggy import PluginManager
@@ -62,7 +62,7 @@ class Extensions:
     def judged(self, run: RunRecord, findings: Findings) -> None:
         self._put("run_judged", run, findings=findings)
 
-    def missed(self, run: RunSummary) -> bool:
+    def missed(self, run: RunRecord) -> bool:
         """Did another controller perhaps not deliver all events of a run?"""
         return self._active and any(_key(hook, run) not in self._delivered for hook in _due(run))
 
@@ -125,7 +125,7 @@ class Extensions:
                 self._journal.note("extension failed", run, plugin=implementation.plugin_name, hook=hook, why=why)
 
 
-def _due(run: RunSummary) -> Iterator[str]:
+def _due(run: RunRecord) -> Iterator[str]:
     """The events that a run has had."""
     if run.attempt and run.attempt.handle and run.state != "starting":
         yield "run_started"
@@ -135,7 +135,7 @@ def _due(run: RunSummary) -> Iterator[str]:
         yield "run_graded"
 
 
-def _key(hook: str, run: RunSummary, findings: Findings | None = None) -> str:
+def _key(hook: str, run: RunRecord, findings: Findings | None = None) -> str:
     attempt = run.attempt.number if run.attempt else 0
     judged = f" {findings.detector.name} {findings.group} {findings.created_at}" if findings else ""
     return f"{hook} {run.uid} {attempt}{judged}"

@@ -40,7 +40,7 @@ from mlecore.runs import requests
 from mlecore.runs.cancelled import read_cancelled
 from mlecore.runs.journal import Journal
 from mlecore.runs.lock import GroupLock
-from mlecore.runs.store import Group, load_summaries, planned_record, require_group
+from mlecore.runs.store import Group, load_group, planned_record, require_group
 from mlecore.runs.waiting import AT_WORK, Reasons, write_reasons
 from mlecore.units import counted
 
@@ -181,7 +181,7 @@ class Controller:
         if not more:
             return
         if requests.ALL in asked:  # what has ended is not cancelled
-            ended = {record.name for record in load_summaries(self.group.folder) if record.settled}
+            ended = {record.name for record in load_group(self.group.folder) if record.settled}
         else:
             ended = set()
         self._recover(frozenset(more - ended))

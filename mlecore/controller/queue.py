@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from attrs import field, mutable
 
 from mlecore.runs.plan import PlannedRun
-from mlecore.runs.record import RunRecord, RunSummary
+from mlecore.runs.record import RunRecord
 
 Line = OrderedDict[str, "RunRecord | PlannedRun"]  # by the run's name
 
@@ -34,7 +34,7 @@ class Backlog:
         self.lines.setdefault(run.label, {}).setdefault(run.competition, OrderedDict())[run.name] = run
         self.length += 1
 
-    def ended(self, record: RunSummary) -> None:
+    def ended(self, record: RunRecord) -> None:
         """The time a run used, which is expected of others like it."""
         if record.seconds is not None:
             count, total = self._used.get((record.label, record.competition), (0, 0.0))

@@ -13,8 +13,8 @@ from mlecore.runs.contents import check_run
 from mlecore.runs.digests import has_its_grade
 from mlecore.runs.journal import Journal
 from mlecore.runs.plan import PlannedRun
-from mlecore.runs.record import RunRecord, RunSummary
-from mlecore.runs.store import Group, planned_record, read_summary, recover_record
+from mlecore.runs.record import RunRecord
+from mlecore.runs.store import Group, planned_record, read_record, recover_record
 
 
 @frozen(kw_only=True)
@@ -22,14 +22,14 @@ class FoundRun:
     """The state of a planned run on disk."""
 
     planned: PlannedRun
-    ended: RunSummary | None = None  # it is at its end, and nothing more is to be done
+    ended: RunRecord | None = None  # it is at its end, and nothing more is to be done
     record: RunRecord | None = None  # it has begun
     remark: str = ""  # a message for the user
     problem: str = ""  # why its record cannot be used
 
 
 def find_runs(
-    group: Group, journal: Journal, only: frozenset[str] | None, missed: Callable[[RunSummary], bool]
+    group: Group, journal: Journal, only: frozenset[str] | None, missed: Callable[[RunRecord], bool]
 ) -> Iterator[FoundRun]:
     """Every run of the plan, or those named. Folders are read one by one, as the caller asks for the next.
 
@@ -51,7 +51,7 @@ def find_runs(
             yield FoundRun(planned=planned)
 
 
-def _read(group: Group, planned: PlannedRun, missed: Callable[[RunSummary], bool]) -> FoundRun:
+def _read(group: Group, planned: PlannedRun, missed: Callable[[RunRecord], bool]) -> FoundRun:
     folder = group.folder / planned.name
     if (ended := _ended(group, planned)) and not missed(ended):
         return FoundRun(planned=planned, ended=ended)
@@ -68,17 +68,17 @@ def _read(group: Group, planned: PlannedRun, missed: Callable[[RunSummary], bool
     return FoundRun(planned=planned, record=record, remark=remark)
 
 
-def _ended(group: Group, planned: PlannedRun) -> RunSummary | None:
+def _ended(group: Group, planned: PlannedRun) -> RunRecord | None:
     """A run at its end that is as it was written, with the grade that was published: most are, and quick to find."""
     try:
-        summary = read_summary(group.folder / planned.name)
+        record = read_record(group.folder / planned.name)
     except (DataError, OSError):
         return None
-    whole = summary.settled and not summary.altered and not _misfit(group, planned, summary)
-    return summary if whole and (summary.state != "graded" or has_its_grade(summary)) else None
+    whole = record.settled and not record.altered and not _misfit(group, planned, record)
+    return record if whole and (record.state != "graded" or has_its_grade(record)) else None
 
 
-def _misfit(group: Group, planned: PlannedRun, record: RunSummary) -> str:
+def _misfit(group: Group, planned: PlannedRun, record: RunRecord) -> str:
     """Why a record is not that of this run; empty where it is."""
     if record.uid != planned.uid(group.info.uid):
         return "its record belongs to another run"

@@ -18,7 +18,7 @@ from mlecore.controller.run import RunLife
 from mlecore.runs.cancelled import REASON
 from mlecore.runs.lock import LockLost
 from mlecore.runs.plan import PlannedRun
-from mlecore.runs.record import Attempt, RunRecord, RunSummary
+from mlecore.runs.record import Attempt, RunRecord
 
 
 class Roster:
@@ -76,7 +76,7 @@ class Roster:
         else:
             self.count(record)
 
-    def count(self, record: RunSummary) -> None:
+    def count(self, record: RunRecord) -> None:
         """A run that had ended before."""
         self._result.counts[record.state] += 1
         self.backlog.ended(record)

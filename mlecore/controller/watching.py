@@ -20,7 +20,7 @@ from mlecore.registry.opening import open_backend
 from mlecore.runs.lock import holder
 from mlecore.runs.measured import spent_in
 from mlecore.runs.plan import Plan
-from mlecore.runs.record import SETTLED, RunRecord, RunSummary
+from mlecore.runs.record import SETTLED, RunRecord
 from mlecore.runs.secrets import search
 from mlecore.runs.store import load_group, open_group
 from mlecore.scratch import scratch
@@ -171,7 +171,7 @@ def _how_many(refused: str) -> int:
 
 
 def time_left(
-    plan: Plan, records: Sequence[RunSummary], running: Sequence[Running], at_once: int
+    plan: Plan, records: Sequence[RunRecord], running: Sequence[Running], at_once: int
 ) -> tuple[float | None, float]:
     """Seconds until all runs have ended: as runs of the same agent took so far, and at most.
 

@@ -19,7 +19,7 @@ from attrs import evolve
 from mlecore.errors import DataError
 from mlecore.regular import open_regular, read_regular
 from mlecore.runs.folders import FINDINGS
-from mlecore.runs.record import WITH_OUTPUT, Digests, RunRecord, RunSummary
+from mlecore.runs.record import WITH_OUTPUT, Digests, RunRecord
 from mlecore.schema import LIMIT
 
 OUTPUT = ("code", "code_snapshots", "logs", "snapshots")
@@ -83,7 +83,7 @@ def with_digest(values: Mapping[str, Any]) -> bytes:
     return dumped(_own(dumped(""), ""))
 
 
-def has_its_grade(record: RunSummary) -> bool:
+def has_its_grade(record: RunRecord) -> bool:
     """Is grade.json the one that was published? False if the record does not say which that was."""
     published = record.digests.grade if record.digests else None
     return published is not None and published == _grade_digest(record.folder)

@@ -19,7 +19,7 @@ from mlecore.regular import read_regular
 from mlecore.runs.contents import check_run
 from mlecore.runs.digests import is_own, with_digest, with_findings
 from mlecore.runs.folders import FINDINGS
-from mlecore.runs.record import WITH_OUTPUT, RunRecord, RunSummary
+from mlecore.runs.record import WITH_OUTPUT, RunRecord
 from mlecore.runs.store import read_record, replace_record, rewriting
 from mlecore.schema import LIMIT, NOT_IN_FILE, SchemaError, parse_json, plain, structure_newer
 
@@ -125,7 +125,7 @@ def write_findings(run: RunRecord, *found: Findings) -> None:
             files.remove(_pending(path))
 
 
-def _path(run: RunSummary, detector: str) -> Path:
+def _path(run: RunRecord, detector: str) -> Path:
     return run.folder / FINDINGS / f"{detector}.json"
 
 
@@ -138,7 +138,7 @@ def findings_file(found: Findings) -> bytes:
     return with_digest(plain(found))
 
 
-def read_findings(run: RunSummary) -> tuple[dict[str, Findings], dict[str, str]]:
+def read_findings(run: RunRecord) -> tuple[dict[str, Findings], dict[str, str]]:
     """By detector: what it found, and which file cannot be read or is not the one that the record names, with the
     reason."""
     found, damaged = dict[str, Findings](), dict[str, str]()
@@ -166,7 +166,7 @@ def _written(folder: Path) -> Iterator[str]:
         yield from (path.stem for path in folder.iterdir() if path.suffix == ".json" and not folder.is_symlink())
 
 
-def _content(run: RunSummary, path: Path, digest: str | None) -> bytes:
+def _content(run: RunRecord, path: Path, digest: str | None) -> bytes:
     """What a detector found, by the digest in the run's record. None: the record has no digests of findings.
 
     Raises SchemaError, DataError, OSError.

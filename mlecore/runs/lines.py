@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from mlecore.runs.record import RunSummary
+    from mlecore.runs.record import RunRecord
 
 
 class RunLine(NamedTuple):
@@ -33,13 +33,13 @@ class RunLine(NamedTuple):
 
 
 def list_runs(folder: Path, problems: list[str]) -> list[RunLine]:
-    """The runs of a group's folder, or the run in a run's folder. Raises as ``store.load_summaries``."""
-    from mlecore.runs.store import load_summaries
+    """The runs of a group's folder, or the run in a run's folder. Raises as ``store.load_group``."""
+    from mlecore.runs.store import load_group
 
-    return [_line(run) for run in load_summaries(folder, problems)]
+    return [_line(run) for run in load_group(folder, problems)]
 
 
-def _line(run: RunSummary) -> RunLine:
+def _line(run: RunRecord) -> RunLine:
     from attrs import asdict
 
     from mlecore.runs.record import moment

@@ -148,8 +148,8 @@ class Digests:
 
 
 @frozen(kw_only=True)
-class RunSummary:
-    """What lists and a controller that resumes ask of each run: quick to read, of ten thousand runs too."""
+class RunRecord:
+    """One run. ``folder`` is where it lies now; everything else stands in its run.json."""
 
     folder: Path = field(default=Path(), metadata=NOT_IN_FILE)
     format: int = FORMAT  # of this file
@@ -169,42 +169,6 @@ class RunSummary:
     seconds: float | None = None  # time used by the attempt that counts
     digests: Digests | None = field(default=None, eq=False)  # that tell whether the run was changed afterwards
     altered: bool = field(default=False, eq=False, metadata=NOT_IN_FILE)  # was read from a run.json that was changed
-
-    @property
-    def attempt(self) -> Attempt | None:
-        """The last attempt, the one that counts."""
-        return self.attempts[-1] if self.attempts else None
-
-    @property
-    def outcome(self) -> Outcome | None:
-        """How its agent says it ended, once it has."""
-        return self.attempt.outcome if self.attempt and self.ended else None
-
-    def elapsed(self, now: datetime) -> float | None:
-        """Seconds that the attempt that counts took, or has taken so far by the wall clock; None: it has not begun."""
-        started = moment(self.attempt.started_at) if self.attempt else None
-        if self.seconds is not None or self.attempt is None or started is None:
-            return self.seconds
-        return max(0.0, ((moment(self.attempt.ended_at) or now) - started).total_seconds())
-
-    @property
-    def settled(self) -> bool:
-        return self.state in SETTLED
-
-    @property
-    def own_jobs(self) -> bool:
-        """Does every attempt name a job of this run, by the names that mlecore gives?"""
-        return all(
-            attempt.job in (f"mle-{self.uid}-{attempt.number}", FINISHED)
-            and (attempt.handle is None or attempt.handle.name == attempt.job)
-            for attempt in self.attempts
-        )
-
-
-@frozen(kw_only=True)
-class RunRecord(RunSummary):
-    """One run. ``folder`` is where it lies now; everything else stands in its run.json."""
-
     edition: str = "v1"  # of the competition
     obfuscation: Obfuscation = "none"  # what was hidden from the agent: which competition it works on
     task: str | None = None  # its random name for the agent, if that was hidden: which obfuscated data the agent had
@@ -240,6 +204,36 @@ class RunRecord(RunSummary):
     gradings: int = 0  # of the submission
     collected: Collected | None = None  # what came out of the sandbox
     extra: Mapping[str, Any] = field(factory=dict, metadata=NOT_IN_FILE)  # what a newer version wrote; kept
+
+    @property
+    def attempt(self) -> Attempt | None:
+        """The last attempt, the one that counts."""
+        return self.attempts[-1] if self.attempts else None
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """How its agent says it ended, once it has."""
+        return self.attempt.outcome if self.attempt and self.ended else None
+
+    def elapsed(self, now: datetime) -> float | None:
+        """Seconds that the attempt that counts took, or has taken so far by the wall clock; None: it has not begun."""
+        started = moment(self.attempt.started_at) if self.attempt else None
+        if self.seconds is not None or self.attempt is None or started is None:
+            return self.seconds
+        return max(0.0, ((moment(self.attempt.ended_at) or now) - started).total_seconds())
+
+    @property
+    def settled(self) -> bool:
+        return self.state in SETTLED
+
+    @property
+    def own_jobs(self) -> bool:
+        """Does every attempt name a job of this run, by the names that mlecore gives?"""
+        return all(
+            attempt.job in (f"mle-{self.uid}-{attempt.number}", FINISHED)
+            and (attempt.handle is None or attempt.handle.name == attempt.job)
+            for attempt in self.attempts
+        )
 
     @property
     def network(self) -> str:

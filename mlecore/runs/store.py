@@ -9,33 +9,27 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import Any
 
-from attrs import evolve, field, frozen, mutable, resolve_types
+from attrs import evolve, field, frozen
 
 from mlecore import files
 from mlecore.errors import DataError, UsageError
 from mlecore.registry.provenance import PluginUse
 from mlecore.regular import read_regular
 from mlecore.runs import cancelled
-from mlecore.runs.digests import is_altered, is_own, with_digests
+from mlecore.runs.digests import is_altered, with_digests
 from mlecore.runs.folders import GROUP, PLAN, RECORD, inner_folders, is_group, is_run
 from mlecore.runs.journal import now
 from mlecore.runs.plan import Plan, PlannedRun
 from mlecore.runs.planning import read_plan, write_plan
-from mlecore.runs.record import FORMAT, WITH_OUTPUT, RecordError, RunRecord, RunSummary
+from mlecore.runs.record import WITH_OUTPUT, RecordError, RunRecord
 from mlecore.runs.seals import seal
 from mlecore.runs.waiting import read_reasons, with_reason
 from mlecore.schema import LIMIT, NOT_IN_FILE, SchemaError, parse_json, plain, read_json, read_newer
-
-if TYPE_CHECKING:
-    from msgspec.json import Decoder
-
-R = TypeVar("R", bound=RunSummary)
 
 _NAME = re.compile(r"\w[\w.@+-]{0,199}")  # commands that are printed hold it
 
@@ -68,14 +62,6 @@ class Group:
     @property
     def name(self) -> str:
         return self.folder.name
-
-
-@mutable
-class _Listing(Generic[R]):
-    """Runs of a group, and messages about what could not be read."""
-
-    records: list[R] = field(factory=list)
-    problems: list[str] = field(factory=list)
 
 
 def create_group(
@@ -175,32 +161,6 @@ def _read(path: Path, folder: Path) -> RunRecord:
         raise RecordError(f"{path}: {error.message}", fix=error.fix) from None
 
 
-def read_summary(folder: Path) -> RunSummary:
-    """The same where its summary will do: a tenth of the time. Raises RecordError and OSError.
-
-    A record that has its own digest is as mlecore wrote it, so that only the keys of a summary are looked at. Any other
-    is read in full.
-    """
-    from msgspec import MsgspecError
-
-    try:
-        content = read_regular(folder / RECORD, LIMIT, below=folder.parent)
-        summary = _summaries().decode(content)
-    except (DataError, MsgspecError, RecursionError, UnicodeDecodeError):
-        return read_record(folder)
-    if summary.format != FORMAT or not summary.digests or not is_own(content, summary.digests.record):
-        return read_record(folder)
-    object.__setattr__(summary, "folder", folder)  # it is nobody else's yet, and evolve takes as long as reading it
-    return summary
-
-
-@cache
-def _summaries() -> Decoder[RunSummary]:
-    from msgspec.json import Decoder
-
-    return Decoder(resolve_types(RunSummary))
-
-
 def recover_record(folder: Path) -> tuple[RunRecord, str]:
     """The record, and a remark if it is the previous one.
 
@@ -262,38 +222,34 @@ def _judged(record: RunRecord) -> RunRecord:
     return evolve(record, digests=digests)
 
 
-def _read_group(folder: Path, read: Callable[[Path], R]) -> _Listing[R]:
+def _read_group(folder: Path, problems: list[str]) -> list[RunRecord]:
     """Every run of a group, also those that have not begun. Never raises for one damaged run."""
     group = open_group(folder) if is_group(folder) else None
-    listing = _Listing[R]()
-    found: dict[str, R | None] = {}
+    found: dict[str, RunRecord | None] = {}
     for name in inner_folders(folder):
         try:
-            record = read(folder / name)
+            record = read_record(folder / name)
         except FileNotFoundError:
             continue  # a request for a run that has not begun, or not a run
         except (RecordError, OSError) as error:
-            listing.problems.append(f"{folder.name}: {error}")
+            problems.append(f"{folder.name}: {error}")
             found[name] = None
             continue
         if group and record.group_uid != group.info.uid:
-            listing.problems.append(f"{folder.name}: {name} belongs to another group ({record.group})")
+            problems.append(f"{folder.name}: {name} belongs to another group ({record.group})")
         elif record.name != name and group:
-            listing.problems.append(f"{folder.name}: {name} is a copy of the run {record.name}")
+            problems.append(f"{folder.name}: {name} is a copy of the run {record.name}")
         else:
             found[name] = record
     if group is None:
-        listing.records = [record for record in found.values() if record]
-        return listing
-    missing, reasons = object(), read_reasons(folder)
+        return [record for record in found.values() if record]
+    records, reasons = [], read_reasons(folder)
     for planned in group.plan.runs():
-        there = found.pop(planned.name, missing)
-        if there is missing:
-            there = planned_record(group, planned)
+        there = found.pop(planned.name) if planned.name in found else planned_record(group, planned)
         if there is not None:
-            listing.records.append(with_reason(cast(R, there), reasons))
-    listing.problems += [f"{folder.name}: {name} is not in the plan" for name, record in found.items() if record]
-    return listing
+            records.append(with_reason(there, reasons))
+    problems += [f"{folder.name}: {name} is not in the plan" for name, record in found.items() if record]
+    return records
 
 
 def planned_records(group: Group) -> Iterator[RunRecord]:
@@ -331,23 +287,11 @@ def planned_record(group: Group, run: PlannedRun) -> RunRecord:
 
 def load_group(path: Path, problems: list[str] | None = None) -> list[RunRecord]:
     """Records of all runs in a group's folder (or of one run's folder); what cannot be read goes to ``problems``."""
-    return _load(path, read_record, problems)
-
-
-def load_summaries(path: Path, problems: list[str] | None = None) -> list[RunSummary]:
-    """The same where summaries will do."""
-    return _load(path, read_summary, problems)
-
-
-def _load(path: Path, read: Callable[[Path], R], problems: list[str] | None) -> list[R]:
     if is_run(path):
-        return [read(path)]
+        return [read_record(path)]
     if not path.is_dir():
         raise UsageError(f"there is no group {path}", fix="To see them: mlecore runs list")
-    listing = _read_group(path, read)
-    if problems is not None:
-        problems += listing.problems
-    return listing.records
+    return _read_group(path, [] if problems is None else problems)
 
 
 def grade_of(folder: Path) -> dict[str, Any] | None:

@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TypeVar
 
 from attrs import evolve
 
 from mlecore import files
 from mlecore.errors import DataError
 from mlecore.runs.lock import holder
-from mlecore.runs.record import RunSummary
+from mlecore.runs.record import RunRecord
 from mlecore.schema import read_json
-
-R = TypeVar("R", bound=RunSummary)
 
 FILE = "waiting.json"
 
@@ -50,7 +47,7 @@ def read_reasons(folder: Path) -> Reasons:
     }
 
 
-def with_reason(record: R, reasons: Reasons) -> R:
+def with_reason(record: RunRecord, reasons: Reasons) -> RunRecord:
     """What only its controller knows: what a run without a job waits for, or that the backend does not answer."""
     if record.settled or not reasons:
         return record

@@ -92,10 +92,10 @@ def test_a_clock_that_jumps_changes_nothing(lab, monkeypatch):
     for step in ("run", "finishing"):
         monkeypatch.setattr(f"mlecore.controller.{step}.now", lambda: next(stamps))
     monkeypatch.setattr(time, "time", lambda: float("nan"))
-    lab.make(("worker", {"seconds": "0.05", "faults": "1"}), seeds=2)
+    lab.make(("worker", {"seconds": "0.3", "faults": "1"}), seeds=2)
     assert lab.run().complete
     record = load_group(lab.group.folder)[0]
-    assert record.attempt.ended_at < record.attempt.started_at and record.seconds == 0.05
+    assert record.attempt.ended_at < record.attempt.started_at and record.seconds == 0.3
 
 
 class Notes:

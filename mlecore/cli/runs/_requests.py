@@ -37,7 +37,7 @@ def ask(
     A group means its runs in a state of ``of_group`` (that ``ended`` in one of these ways); a run that is named must be
     in one of ``allowed``. ``confirm`` gets the folders of all runs before anything is done, and may abort.
     """
-    from mlecore.runs.store import load_summaries
+    from mlecore.runs.store import load_group
 
     wanted: dict[Path, _Wanted] = {}
     for name in names:
@@ -45,7 +45,7 @@ def ask(
         if (folder / "plan.toml").is_file():
             found = (
                 record.name
-                for record in load_summaries(folder)
+                for record in load_group(folder)
                 if record.state in of_group and (not ended or record.ended in ended)
             )
             wanted.setdefault(folder, _Wanted()).add(found, whole=True)
@@ -92,9 +92,9 @@ def _ask_group(folder: Path, wanted: _Wanted, request: Request, of_group: tuple[
 
 def _instead(folder: Path, request: Request) -> str:
     """A group's cancelled runs are not tried again with its failed ones: somebody did not want them."""
-    from mlecore.runs.store import load_summaries
+    from mlecore.runs.store import load_group
 
-    cancelled = [record.name for record in load_summaries(folder) if record.state == "cancelled"]
+    cancelled = [record.name for record in load_group(folder) if record.state == "cancelled"]
     if request != "retry" or not cancelled:
         return ""
     words = f"{counted(len(cancelled), 'run')} {'is' if len(cancelled) == 1 else 'are'} cancelled"

@@ -28,10 +28,10 @@ def command(name: str, with_installed: bool, data: tuple[Path, ...], runs: Path,
     that is not possible, it stays ungraded, and the exit code is 3.
     """
     from mlecore.cli.run import perform
-    from mlecore.runs.store import load_summaries, open_group
+    from mlecore.runs.store import load_group, open_group
 
     folder = group_folder(runs, name)
-    waiting = frozenset(record.name for record in load_summaries(folder) if record.state == "collected")
+    waiting = frozenset(record.name for record in load_group(folder) if record.state == "collected")
     if not waiting:
         click.echo(f"{folder.name}: no run is waiting to be graded", err=True)
         return

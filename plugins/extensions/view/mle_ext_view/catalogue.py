@@ -18,7 +18,7 @@ from mlecore.runs.cancelled import CANCELLED
 from mlecore.runs.folders import GROUP, PLAN, is_group
 from mlecore.runs.lock import holder
 from mlecore.runs.plan import PlannedRun
-from mlecore.runs.record import SETTLED, STATES, RecordError, RunSummary
+from mlecore.runs.record import SETTLED, STATES, RecordError, RunRecord
 from mlecore.runs.store import Group, open_group, planned_record
 from mlecore.runs.waiting import Reasons, read_reasons, with_reason
 
@@ -203,10 +203,10 @@ class Runs:
 
 def _planned(group: Group, run: PlannedRun) -> Row:
     record = planned_record(group, run)
-    return Row(record=record, model=record.model)
+    return Row(record=record)
 
 
-def _running(record: RunSummary, used: float, limit: float) -> Running:
+def _running(record: RunRecord, used: float, limit: float) -> Running:
     """What a forecast needs to know of an active run."""
     return Running(
         run=record.name,

@@ -117,7 +117,7 @@ def group_page(site: Site, name: str, query: Mapping[str, str]) -> str:
 def _with_calls(site: Site, row: Row) -> Row:
     """With what the models of an active run have used so far."""
     calls = site.live.known(row.record)
-    return evolve(row, usage=calls.usage) if calls else row
+    return evolve(row, record=evolve(row.record, usage=calls.usage)) if calls else row
 
 
 def _page(query: Mapping[str, str], count: int) -> int:

@@ -14,7 +14,7 @@ from mlecore.backends import GATEWAY_LOG, TRANSCRIPTS
 from mlecore.errors import MlecoreError
 from mlecore.registry.opening import open_backend
 from mlecore.runs.measured import ModelCalls, measure
-from mlecore.runs.record import RunRecord, RunSummary
+from mlecore.runs.record import RunRecord
 from mlecore.runs.secrets import search
 
 _COPIES = 64  # active runs whose calls are kept, those that were looked at last
@@ -91,7 +91,7 @@ class LiveCalls:
             self.look(record)
         return self.version
 
-    def known(self, record: RunSummary) -> ModelCalls | None:
+    def known(self, record: RunRecord) -> ModelCalls | None:
         """What the last look saw; asks no backend."""
         copy = self._copies.get(record.attempt.job) if record.state == "running" and record.attempt else None
         return copy.calls if copy else None

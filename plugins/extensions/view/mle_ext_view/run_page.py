@@ -22,7 +22,7 @@ from mlecore.reports.graded import Graded, read_graded
 from mlecore.runs.findings import place, read_findings
 from mlecore.runs.folders import RECORD
 from mlecore.runs.journal import Journal
-from mlecore.runs.record import RunRecord, RunSummary
+from mlecore.runs.record import RunRecord
 from mlecore.runs.store import recover_record
 from mlecore.runs.waiting import read_reasons, with_reason
 
@@ -107,7 +107,7 @@ def _thresholds(report: Report | None) -> dict[str, float]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _strip(report: Report | None, record: RunSummary) -> Markup:
+def _strip(report: Report | None, record: RunRecord) -> Markup:
     if report is None or report.exact is None or not _thresholds(report):
         return Markup("")
     axis = Axis(**{name: _thresholds(report).get(name) for name in _MARKS}, lower_is_better=report.is_lower_better)

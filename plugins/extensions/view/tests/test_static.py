@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import shutil
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -62,17 +59,3 @@ def test_an_existing_folder_is_not_written_to(runs: Path, tmp_path: Path) -> Non
     assert done.exit_code == 2 and "already exists" in done.output
     done = CliRunner().invoke(main, ["view", "--runs", str(tmp_path / "none")])
     assert done.exit_code == 2 and "there is no folder" in done.output
-
-
-def test_a_record_that_cannot_be_read_has_a_page_that_says_so(runs: Path, tmp_path: Path) -> None:
-    shutil.copytree(runs / "finished", tmp_path / "runs" / "finished", symlinks=True)
-    record = tmp_path / "runs" / "finished" / "alpha--optical-digits--0" / "run.json"
-    values = json.loads(record.read_text())
-    values["edition"], values["digests"]["record"] = 7, ""  # lists, which trust the digest, do not read the edition
-    values["digests"]["record"] = hashlib.sha256(json.dumps(values).encode()).hexdigest()
-    record.write_text(json.dumps(values))
-    record.with_name(".run.json.previous").unlink(missing_ok=True)
-    done = CliRunner().invoke(main, ["view", "--runs", str(record.parents[2]), "--static", str(tmp_path / "pages")])
-    assert done.exit_code == 0, done.output
-    page = tmp_path / "pages" / "g" / "finished" / record.parent.name / "index.html"
-    assert "cannot be read" in page.read_text()

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from mlecore.child_environment import child_environment
+from mlecore.child_environment import NPM, PROXIES, child_environment
 
 PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
@@ -179,7 +179,8 @@ def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
         pytest.skip("npm is not installed")
     folder = tmp_path_factory.mktemp("axe")
     words = ["npm", "pack", "--silent", "axe-core@4.11.0"]
-    packed = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=300)
+    env = child_environment(*NPM, *PROXIES)
+    packed = subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True, timeout=300)
     if packed.returncode:
         pytest.skip(f"npm cannot fetch axe-core: {packed.stderr.strip()[-200:]}")
     with tarfile.open(folder / packed.stdout.split()[-1]) as archive:
