@@ -21,12 +21,6 @@ def test_large_data_are_announced(tiny, dirs: DataDirs) -> None:  # type: ignore
     assert "preparing" in said
 
 
-def test_small_data_are_not(tiny, dirs: DataDirs) -> None:  # type: ignore[no-untyped-def]
-    said: list[str] = []
-    prepare(tiny, dirs, Synthetic(size=2.0), progress=lambda done, total, what: said.append(what))
-    assert not any("about" in line for line in said)
-
-
 def test_a_size_that_the_disk_cannot_hold_is_refused_with_one_that_fits(  # type: ignore[no-untyped-def]
     tiny, dirs: DataDirs, monkeypatch: pytest.MonkeyPatch
 ) -> None:

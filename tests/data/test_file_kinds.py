@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import bz2
 import gzip
 import io
-import lzma
 import tarfile
 import zipfile
 from pathlib import Path
@@ -16,7 +14,6 @@ from mlecore.archives import require_zip
 from mlecore.data.raw import _refuse_links_out
 from mlecore.data.unpack import unpack
 from mlecore.errors import DataError, MlecoreError
-from mlecore.file_kinds import describe_bytes
 from mlecore.prepare.archives import members
 from mlecore.prepare.tables import read_csv
 
@@ -42,29 +39,18 @@ def tarred() -> bytes:
 LOGIN = b"\n<!DOCTYPE html>\n<html><head><title>Log in | Kaggle</title></head><body>...</body></html>"
 NO_ZIP = {
     "empty": (b"", "is empty", "Download it again"),
-    "zeros": (bytes(5000), "zeros", "Download it again"),
     "login page": (LOGIN, r"a web page \(\"Log in | Kaggle\"\)", "log in to Kaggle"),
     "consent page": (f"<html><body><p>{RULES}".encode(), "a web page, which asks to accept the rules", "accept the"),
-    "page in UTF-16": (LOGIN.decode().encode("utf-16"), "a web page", "log in to Kaggle"),
     "consent as text": (RULES.encode(), "asks to accept the rules", "accept the"),
-    "consent as JSON": (f'{{"code": 403, "message": "{RULES}"}}'.encode(), r"JSON \(\"You must", "accept the"),
     "JSON": (b'{"code":404,"message":"Not found"}', r"JSON \(\"Not found\"\)", "Download it again"),
     "XML": (b"<?xml version='1.0'?><Error><Code>ExpiredToken</Code></Error>", "XML.*ExpiredToken", "Download it again"),
     "text": (b"Internal Server Error", "text that begins with .Internal", "Download it again"),
     "gz": (gzip.compress(TABLE), "a gzip file", "--raw DIR"),
-    "bz2": (bz2.compress(TABLE), "a bzip2 file", "--raw DIR"),
-    "xz": (lzma.compress(TABLE), "an xz file", "--raw DIR"),
-    "zst": (b"\x28\xb5\x2f\xfd" + TABLE, "Zstandard", "--raw DIR"),
     "7z": (b"7z\xbc\xaf\x27\x1c" + bytes(99), "a 7z archive", "--raw DIR"),
     "rar": (b"Rar!\x1a\x07\x01" + bytes(99), "a RAR archive", "--raw DIR"),
     "tar": (tarred(), "a tar archive", "--raw DIR"),
-    "tar.gz": (gzip.compress(tarred()), "a gzip file", "--raw DIR"),
     "table": (TABLE, r"a table as text, with commas, that begins with .id,y", "--raw DIR"),
-    "table with a BOM": (b"\xef\xbb\xbf" + TABLE, "a table as text", "--raw DIR"),
-    "table with semicolons": (TABLE.replace(b",", b";"), "with semicolons", "--raw DIR"),
     "LFS": (LFS, "Git LFS", "git lfs pull"),
-    "PDF": (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3", "a PDF", "Download All"),
-    "parquet": (b"PAR1\x15\x04" + bytes(99), "a Parquet table", "--raw DIR"),
     "picture": (b"\x89PNG\r\n\x1a\n" + bytes(99), "a PNG picture", "--raw DIR"),
     "noise": (bytes(range(128, 256)) * 9, "binary data", "Download it again"),
 }
@@ -82,9 +68,7 @@ def test_what_is_no_zip_is_named(shape: str, tmp_path: Path) -> None:
     assert not (tmp_path / "raw").exists()
 
 
-@pytest.mark.parametrize(
-    "shape", [shape for shape in NO_ZIP if shape not in ("zeros", "gz", "bz2", "xz", "7z", "tar", "tar.gz")]
-)
+@pytest.mark.parametrize("shape", [shape for shape in NO_ZIP if shape not in ("gz", "7z", "tar")])
 def test_an_inner_archive_of_no_kind_is_named(shape: str, tmp_path: Path) -> None:
     path = tmp_path / "images.7z"
     path.write_bytes(NO_ZIP[shape][0])
@@ -115,16 +99,3 @@ def test_a_table_that_is_none_is_named(tmp_path: Path) -> None:
     (tmp_path / "train.csv").write_bytes(gzip.compress(TABLE))
     with pytest.raises(DataError, match="cannot be read as a table: it is a gzip file"):
         read_csv(tmp_path / "train.csv")
-
-
-def test_titles_and_messages_are_short_and_hostile_ones_harmless() -> None:
-    what, _ = describe_bytes(b"<html><title>" + b"\x1b[31m\n" * 5000)
-    assert len(what) < 200
-    for start in (
-        b"{" * 16000,
-        b"<html" * 3000,
-        b'{"message": "' + b"\\" * 16000,
-        b"<?xml " + b"<code>" * 2000,
-        b"\n" * 9,
-    ):
-        assert len(describe_bytes(start)[0]) < 200

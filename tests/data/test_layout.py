@@ -124,12 +124,6 @@ def test_mle_bench_data_that_were_prepared_again_are_verified_again(tmp_path: Pa
     assert open_prepared(tiny, dirs).digest != first
 
 
-def test_folders_that_mle_bench_made_and_never_filled_are_no_data(tmp_path: Path) -> None:
-    for part in ("public", "private"):
-        (tmp_path / "tiny" / "prepared" / part).mkdir(parents=True)
-    assert DataDirs((tmp_path,)).find("tiny") is None
-
-
 def test_a_grader_need_not_wait_for_mle_bench_data_to_be_verified(tmp_path: Path, tiny) -> None:  # type: ignore[no-untyped-def]
     root = mle_bench(tmp_path / "bench")
     dirs = DataDirs((tmp_path / "data", tmp_path / "bench"))

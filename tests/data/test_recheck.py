@@ -49,11 +49,6 @@ def edit_in_secret(path: Path) -> None:
     os.utime(path, ns=(status.st_mtime_ns, status.st_mtime_ns))
 
 
-def test_nothing_is_read_of_unchanged_data(data: Prepared, dirs: DataDirs, hashed: list[str]) -> None:
-    require_unchanged(data, dirs)
-    assert hashed == []
-
-
 @pytest.mark.parametrize(
     ("how", "words"),
     [

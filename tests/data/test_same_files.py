@@ -42,9 +42,3 @@ def test_a_file_that_has_changed_is_not_linked(tmp_path: Path) -> None:
     (v1 / "public/a.jpg").write_bytes(b"y" * 10_000)
     share_files(v2, manifest.entries(v2), v1)
     assert (v2 / "public/a.jpg").read_bytes() == BULK
-
-
-def test_nothing_is_linked_without_a_manifest(tmp_path: Path) -> None:
-    v2 = prepared(tmp_path / "v2", {"public/a.jpg": BULK})
-    entries = manifest.entries(v2)
-    assert share_files(v2, entries, tmp_path / "v1") == entries

@@ -57,13 +57,6 @@ def test_folders_list_them_in_no_order(linked: Path) -> None:
     assert abs(np.corrcoef(listed, np.arange(400))[0, 1]) < 0.3  # six standard deviations
 
 
-def test_files_of_their_own_stay(linked: Path) -> None:
-    scatter_links(linked)
-    before = (linked / "deep" / "000").stat()
-    scatter_links(linked)
-    assert (linked / "deep" / "000").stat() == before
-
-
 def test_a_large_table_is_not_copied(linked: Path) -> None:
     """It is the only one of its kind: its number tells nothing of any other."""
     for name in ("train.bson", "a.parquet", "b.parquet"):

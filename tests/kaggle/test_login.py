@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mlecore.data import http
-from mlecore.data.http import Transient, Unreachable
+from mlecore.data.http import Unreachable
 from mlecore.data.kaggle.client import entered, login, username
 from mlecore.data.kaggle.errors import KaggleUnreachable, NoLogin
 from mlecore.errors import DataError
@@ -66,29 +66,6 @@ def test_a_kaggle_that_is_away_is_no_lack_of_a_login(
     with pytest.raises(KaggleUnreachable) as caught:
         login()
     assert caught.value.exit_code == 3
-
-
-def test_without_a_network_it_gives_up_soon(token: None, quick: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("KAGGLE_API_ENVIRONMENT", "LOCALHOST")
-    with pytest.raises(KaggleUnreachable, match="Try again once the network"):
-        login()
-    assert quick and max(quick) <= 10.0
-
-
-@pytest.mark.parametrize(("error", "seconds"), [(Unreachable("nobody"), 10.0), (Transient("busy"), 100.0)])
-def test_waiting_ends_earlier_if_no_server_answers(
-    error: Transient, seconds: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    clock = [0.0]
-    monkeypatch.setattr("time.monotonic", lambda: clock[0])
-    monkeypatch.setattr(http, "sleep", lambda wait: clock.__setitem__(0, clock[0] + wait))
-
-    def fail() -> None:
-        raise error
-
-    with pytest.raises(Transient):
-        http.patience(unreachable=10.0)(fail)
-    assert (clock[0] <= 10.0) == (seconds == 10.0)
 
 
 @pytest.mark.parametrize("arrived", [b"", b"some"])

@@ -38,25 +38,28 @@ def rejected(caught: MlecoreError) -> str:
     return text
 
 
-@pytest.mark.parametrize("form", FILES)
-@pytest.mark.parametrize("where", ["access_token", "access_token.txt", "KAGGLE_API_TOKEN"])
+@pytest.mark.parametrize(
+    ("form", "where"),
+    [*((form, "access_token") for form in FILES), ("quotes", "access_token.txt"), ("two tokens", "KAGGLE_API_TOKEN")],
+)
 def test_a_token_that_cannot_be_used(
     form: str, where: str, kaggle: Any, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     content, words = FILES[form]
     if where != "KAGGLE_API_TOKEN":
         (home / ".kaggle" / where).write_bytes(content if isinstance(content, bytes) else content.encode())
-    elif isinstance(content, bytes):
-        return
     else:
+        assert isinstance(content, str)
         monkeypatch.setenv("KAGGLE_API_TOKEN", content)
     with pytest.raises(NoLogin) as caught:
         login()
     assert words in rejected(caught.value)
 
 
-@pytest.mark.parametrize("key", [f"{OLD}\n# old", f"{OLD} ", f"\u201c{OLD}\u201d", [OLD], {"key": OLD}, TOKEN, OLD])
-@pytest.mark.parametrize("variable", [False, True])
+@pytest.mark.parametrize(
+    ("key", "variable"),
+    [(f"{OLD}\n# old", True), (f"\u201c{OLD}\u201d", False), ([OLD], False), (TOKEN, True), (OLD, False)],
+)
 def test_a_key_of_the_older_kind_that_cannot_be_used(
     key: Any, variable: bool, kaggle: Any, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

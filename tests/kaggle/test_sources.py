@@ -77,6 +77,7 @@ def test_no_source_leaves_the_raw_folder(kaggle: Any, raw: Path, tmp_path: Path,
     assert kaggle.requests == []
 
 
+@pytest.mark.slow
 def test_a_raw_folder_that_lacks_it_says_what_to_put_where(
     cli: Any, tmp_path: Path, raw_files: dict[str, bytes]
 ) -> None:

@@ -158,18 +158,6 @@ def test_names_like_the_new_ones_are_not_confused_with_them(public: Path, tmp_pa
         assert not new.keys() & set(new.values()) and len(set(new.values())) == len(new)
 
 
-@pytest.mark.parametrize(
-    ("change", "why"),
-    [
-        (lambda public: (public / "x.jpg").touch(), "not tables and texts alone: x.jpg"),
-    ],
-)
-def test_other_files_rule_it_out(public: Path, change, why: str) -> None:
-    change(public)
-    with pytest.raises(UsageError, match=f"x cannot be obfuscated in full: its public data are {why}"):
-        require_tables(FACTS, public)
-
-
 def test_masks_rule_it_out(public: Path) -> None:
     form = Format(id="id", columns={"m": Column(type="mask", pixels=4)})
     with pytest.raises(UsageError, match="its column m holds mask"):

@@ -22,12 +22,10 @@ from mlecore.facts import Facts
 from mlecore.obfuscation import naming
 from mlecore.obfuscation.names import Names
 
-IDS = ("spaceship-titanic", "nomad2018-predict-transparent-conductors")
 
-
-@pytest.fixture(params=IDS)
-def target(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Facts, Prepared, DataDirs]:
-    found, dirs = competition(request.param), DataDirs.of([tmp_path / "data"])
+@pytest.fixture
+def target(tmp_path: Path) -> tuple[Facts, Prepared, DataDirs]:
+    found, dirs = competition("spaceship-titanic"), DataDirs.of([tmp_path / "data"])
     return found.facts, prepare(found, dirs, Synthetic(size=2)).prepared, dirs
 
 

@@ -60,12 +60,6 @@ def test_a_group_that_does_not_exist_has_no_kind(site: Path) -> None:
     assert groups == [("mlecore.agent", None), ("mlecore.odd groups", None), ("mle-core.agents", None)]
 
 
-def test_groups_of_others_are_left_alone(site: Path) -> None:
-    others = ("mlflow.agents", "mkdocs.plugins", "core.agents", "my.agents", "xarray.backends", "mlecorex.thing")
-    make(site, "".join(f"[{group}]\none = a\n" for group in others))
-    assert not read()
-
-
 @pytest.mark.parametrize("what", ["a folder", "a pipe", "a device", "a long file"])
 def test_what_is_no_file_of_metadata_is_passed_over(site: Path, what: str) -> None:
     make(site, "[mlecore.agents]\none = a\n", "fine-1.0.dist-info")

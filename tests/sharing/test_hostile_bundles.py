@@ -45,12 +45,10 @@ def write_zip(path: Path, listed: bytes, **files: bytes) -> Path:
         f'{NOTHING} -5 "zeros"',
         f'{NOTHING} {"9" * 4000} "zeros"',
         f'{NOTHING} 1e400 "zeros"',
-        f'{NOTHING} 30000000000 "zeros"',
         f"{NOTHING} 0 {'[' * 100_000}",
         f'{NOTHING} 0 "\\ud800"',
         f"{NOTHING} 0 1e400",
         f'{NOTHING} 0 "a//b"',
-        f'{NOTHING} 0 "./a"',
         f'{NOTHING} 0 "a\\u0000b"',
         'short 0 "a"',
     ],
@@ -64,7 +62,7 @@ def test_no_file_is_read_that_a_wrong_line_lists(tmp_path: Path, line: str) -> N
     assert code == 1 and "lists cannot be read" in said and len(said) < 1000, said
 
 
-@pytest.mark.parametrize("runs", ["Infinity", "NaN", "1e400", "9" * 4000, "[]", "[" * 10**5, '"\\ud800"'])
+@pytest.mark.parametrize("runs", ["Infinity", "NaN", "9" * 4000, "[" * 10**5])
 def test_numbers_that_no_head_has(tmp_path: Path, runs: str) -> None:
     path = write_zip(tmp_path / "b.zip", b"")
     with zipfile.ZipFile(path, "w") as archive:

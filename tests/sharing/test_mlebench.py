@@ -62,18 +62,6 @@ def test_a_group(theirs: Path, tmp_path: Path) -> None:
     assert valid == [True, False]  # reports are matched by their submission's path, not by their order
 
 
-def test_its_report(theirs: Path, tmp_path: Path) -> None:
-    import_group(theirs, tmp_path / "runs", name="g")
-    result = CliRunner().invoke(main, ["report", "g", "--runs", str(tmp_path / "runs"), "--json"])
-    assert result.exit_code == 0, result.output
-    (setup,) = json.loads(result.output)["setups"]
-    assert setup["conditions"]["time limit"] == "unknown"
-    graded = [line for line in setup["runs"] if line["state"] == "graded"]
-    assert [line["submission"] for line in graded] == ["valid", "valid", "invalid"]
-    listed = CliRunner().invoke(main, ["runs", "list", "--runs", str(tmp_path / "runs")])
-    assert "g " in listed.output and "3 graded" in listed.output
-
-
 def test_without_reports(theirs: Path, tmp_path: Path) -> None:
     (theirs / "2024-10-02_grading_report.json").unlink()
     imported = import_group(theirs, tmp_path / "runs", agent="their agent", name="g")
@@ -99,10 +87,8 @@ def test_links_and_pipes_stay_there(theirs: Path, tmp_path: Path) -> None:
     ("content", "said"),
     [
         ("", "is not JSON"),
-        ("[]", "has no table of runs"),
         ('{"runs": {}}', "names no run"),
         ('{"runs": {"../x_1": {}}}', "is not a run"),
-        ('{"runs": {"leaf": {}}}', "is not a run"),
     ],
 )
 def test_damaged_groups(theirs: Path, tmp_path: Path, content: str, said: str) -> None:
@@ -110,17 +96,6 @@ def test_damaged_groups(theirs: Path, tmp_path: Path, content: str, said: str) -
     with pytest.raises(UsageError, match=said):
         import_group(theirs, tmp_path / "runs", name="g")
     assert not (tmp_path / "runs").exists()
-
-
-def test_no_group(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="names no run"):
-        import_group(tmp_path, tmp_path / "runs")
-
-
-def test_a_group_that_was_killed_has_no_metadata(theirs: Path, tmp_path: Path) -> None:
-    for path in (theirs / "metadata.json", *theirs.glob("*report.json")):
-        path.unlink()
-    assert import_runs(theirs, tmp_path / "runs").without_grade == tuple(sorted(PLAIN))
 
 
 def test_a_grading_report_alone(theirs: Path, tmp_path: Path) -> None:
