@@ -245,12 +245,12 @@ def perform(
     with_installed: bool = False,
 ) -> None:
     """Run a plan, show how it goes, and end the command with its exit code."""
+    from mlecore.cli._live import Live
     from mlecore.controller.api import run_group
     from mlecore.controller.display import Lines
-    from mlecore.controller.table import LiveTable
 
     total = len(plan) if only is None else len(only)
-    display = LiveTable(total) if sys.stderr.isatty() and not as_json else Lines(total)
+    display = Live(total) if sys.stderr.isatty() and not as_json else Lines(total)
     with display:
         done = run_group(
             plan, group, runs, data, display, only=only, start_new=start_new, with_installed=with_installed

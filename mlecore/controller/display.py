@@ -1,4 +1,4 @@
-"""Watching a controller: nothing, or plain lines in a log; table.py has the live table of a terminal."""
+"""Watching a controller: nothing, or plain lines in a log; cli/_live.py is for terminals."""
 
 from __future__ import annotations
 

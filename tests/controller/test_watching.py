@@ -12,8 +12,8 @@ from click.testing import CliRunner
 
 from mlecore.backends import GATEWAY_LOG, Fetched
 from mlecore.cli import main
+from mlecore.cli._live import Live
 from mlecore.controller.reporting import ActiveRun
-from mlecore.controller.table import LiveTable
 from mlecore.controller.watching import Running, Watcher, time_left
 from mlecore.model_access import ModelAccess
 from mlecore.runs import secrets
@@ -70,17 +70,17 @@ def test_the_live_table_says_what_each_run_does(at_work, monkeypatch):
     monkeypatch.setenv("COLUMNS", "150")
     record = load_group(at_work)[0]
     active = [ActiveRun(record=record, phase="running", running_since=time.monotonic())]
-    with LiveTable(2) as table:
+    with Live(2) as live:
+        live.every = 0.0
         for _ in range(200):
-            table.tick(active, Counter(), 1)
-            if table._observer.view:
+            live.tick(active, Counter(), 1)
+            if live.view:
                 break
             time.sleep(0.05)
-        with table.console.capture() as shown:
-            table.console.print(table._drawn(active, Counter(), 1))
-    row = next(line for line in shown.get().splitlines() if "coins" in line)
-    assert "1 running, 1 planned; time to the end: not known yet, at most " in " ".join(shown.get().split())
-    assert row.split()[1:6] == ["worker", "│", "coins", "│", "0"] and row.rstrip("│ ").endswith("working")
+        live.tick(active, Counter(), 1)
+        title, header, row = str(live._screen.get_renderable()).splitlines()
+    assert title.startswith("2 runs: 1 running, 1 planned; time to the end: not known yet, at most ")
+    assert header.startswith("RUNNING") and row.startswith("worker--coins--0 ") and row.endswith("working")
 
 
 def test_what_its_gateway_has_counted(at_work):

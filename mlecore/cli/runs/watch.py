@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -106,9 +106,14 @@ def _lines(view: View, width: int | None, runs: Path) -> list[str]:
     if not view.ended and not view.controlled:
         out.append(f"No controller is running for it: mlecore runs resume {view.group}{in_folder(runs)}")
     if view.running:
-        header = ["RUNNING", "USED", "LEFT", "CALLS", "TOKENS", "SNAPSHOTS", "LAST LINE"]
-        out += ["", *table_lines(header, map(_cells, view.running), width)]
+        out += ["", *running_lines(view.running, width)]
     return out + [f"warning: {problem}" for problem in view.problems]
+
+
+def running_lines(running: Sequence[Running], width: int | None) -> list[str]:
+    """A table of the runs whose agents are at work; empty if there are none."""
+    header = ["RUNNING", "USED", "LEFT", "CALLS", "TOKENS", "SNAPSHOTS", "LAST LINE"]
+    return table_lines(header, map(_cells, running), width) if running else []
 
 
 def _cells(run: Running) -> list[str]:
