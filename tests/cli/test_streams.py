@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -56,29 +55,3 @@ def test_a_closed_or_full_stream_ends_it_quietly(redirect: str, code: int, told:
     done = run(redirect)
     assert done.returncode == code and b"Traceback" not in done.stderr and b"Exception" not in done.stderr
     assert bool(done.stderr) == told
-
-
-def test_what_a_plugin_prints_in_a_worker_never_fails() -> None:
-    serve = """
-import sys
-from mlecore.workers import serve
-def work(request, say):
-    print("\\u2191" * request, flush=True)
-    return "done"
-serve(work)
-"""
-    worker = subprocess.Popen(
-        [sys.executable, "-c", serve],
-        env={**os.environ, "PYTHONIOENCODING": "latin-1"},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,  # it ends with its whole group, once its input is closed
-    )
-    with worker:
-        assert worker.stdin and worker.stdout and worker.stderr
-        worker.stdin.write(b'{"request": 3, "limits": {}}\n')
-        worker.stdin.flush()
-        answers = [json.loads(worker.stdout.readline()) for _ in range(2)]
-        worker.stdin.close()
-        assert answers[1] == {"result": "done"} and worker.stderr.read() == b"\\u2191\\u2191\\u2191\n"

@@ -175,6 +175,18 @@ def test_an_unreachable_backend_is_waited_for_and_starts_no_retry(lab):
     assert all(len(record.attempts) == 1 for record in lab.records().values())
 
 
+def test_a_job_that_the_backend_leaves_out_is_asked_for_again(lab, monkeypatch):
+    lab.make(("worker", {"seconds": "0.05"}))
+    left_out = iter(range(2))
+
+    def forgetful(controller) -> None:
+        status = controller.experiment.backend.status
+        answer = lambda handles: status(handles) if next(left_out, None) is None else {}  # noqa: E731
+        monkeypatch.setattr(controller.experiment.backend, "status", answer)
+
+    assert lab.run(forgetful).complete
+
+
 def test_what_cannot_be_built_stays_planned(lab):
     lab.make(("worker", {}), seeds=2)
     (lab.backend_root / "cannot-build").touch()

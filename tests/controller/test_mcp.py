@@ -146,8 +146,8 @@ def test_a_server_is_a_host_that_the_relay_lets_through_and_a_secret_by_name() -
 @pytest.mark.parametrize(
     "url",
     [
-        *("ftp://x.org/", "https://", "x.org/mcp", "https://user:pw@x.org/mcp", "https://x.org/mcp?key=1"),
-        *("https://x.org:0/", "https://x.org:99999/", "https://*.x.org/", "https://x.org/${HOME}", "https://x.org/a b"),
+        *("ftp://x.org/", "https://", "https://user:pw@x.org/mcp", "https://x.org/mcp?key=1"),
+        *("https://x.org:99999/", "https://*.x.org/", "https://x.org/${HOME}"),
     ],
 )
 def test_what_is_no_server_or_hides_a_secret_is_rejected(url: str) -> None:

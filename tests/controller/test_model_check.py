@@ -102,11 +102,6 @@ def test_what_is_wrong_is_named_with_its_fix(check, answer, error, words, fix, m
     assert KEY not in str(caught.value)
 
 
-def test_a_key_that_is_not_named(check):
-    with model() as running, pytest.raises(UsageError, match="--key NAME"):
-        check(running.url, key=None)
-
-
 def test_a_url_that_is_no_api(check):
     with model() as running, pytest.raises(UsageError, match="no API for models at this URL"):
         check(f"{running.root}/nothing/here")

@@ -54,12 +54,6 @@ def test_fair_over_agents():
     assert [waiting.pop(at_work, anything).label for _ in range(2)] == ["a", "a"]
 
 
-def test_an_agent_that_ends_at_once_does_not_starve_the_other():
-    waiting = backlog(*(run(label, "c", seed) for label in ("a", "b") for seed in range(4)))
-    order = [waiting.pop({}, anything).label for _ in range(8)]
-    assert order == ["a", "b"] * 4
-
-
 def test_longest_first():
     waiting = backlog(*(run("a", competition, seed) for competition in ("short", "long", "new") for seed in (0, 1)))
     for competition, seconds in (("short", 3.0), ("long", 50.0), ("long", 70.0)):

@@ -8,7 +8,6 @@ import time
 
 import pluggy
 import pytest
-from attrs import evolve
 
 from mlecore.backends import Image
 from mlecore.controller import extensions
@@ -192,21 +191,6 @@ def test_an_extension_that_hangs_blocks_nothing(lab, notes):
     began = time.monotonic()
     assert lab.run().complete and time.monotonic() - began < 5
     assert any("extensions have not taken 3 events yet" in text for text in lab.display.said)
-
-
-def test_an_extension_that_is_slow_at_first_gets_every_event(lab, notes):
-    """Such as one that imports a large library: the runs end long before it is ready."""
-
-    class Slow(list):
-        def append(self, item):
-            time.sleep(0.5 if not self else 0.0)
-            super().append(item)
-
-    notes.got = Slow()
-    lab.make(("worker", {}), seeds=2)
-    lab.timing = evolve(lab.timing, drain=0.01)
-    assert lab.run().complete
-    assert len(notes.got) == 6
 
 
 def test_torn_lines_of_a_journal_are_left_out(tmp_path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import time
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ from attrs import evolve
 from click.testing import CliRunner
 
 from mlecore.cli import main
-from mlecore.controller.display import Lines
 from mlecore.errors import BackendUnreachable
 from mlecore.runs.lock import GroupLock
 from mlecore.runs.record import RunRecord, moment
@@ -85,22 +83,6 @@ def test_a_run_whose_backend_does_not_answer_says_so(lab: Any, monkeypatch: pyte
     assert lab.run(away).complete
     assert all("the engine is gone" in output for output in outputs[0])
     assert load_group(lab.group.folder)[0].reason == ""
-
-
-def test_a_log_has_a_line_when_a_run_ends_and_now_and_then_one_with_why_runs_wait(lab: Any, waiting: Path) -> None:
-    out = io.StringIO()
-    lab.display = Lines(1, out, every=0.05)
-
-    def tick(active: Any, counts: Any, left: int) -> None:
-        Lines.tick(lab.display, active, counts, left)
-        if "2 jobs are ahead" in out.getvalue():
-            waiting.unlink(missing_ok=True)
-
-    lab.display.tick = tick
-    assert lab.run().complete
-    lines = out.getvalue().splitlines()
-    assert [line for line in lines if NAME in line] == lines[-1:] and "score" in lines[-1]
-    assert any("1 waiting (2 jobs are ahead of it)" in line for line in lines)
 
 
 def test_what_does_not_come_by_itself_fails_the_run(lab: Any, waiting: Path) -> None:

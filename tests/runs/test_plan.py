@@ -14,7 +14,7 @@ import mlecore
 from mlecore.cli.run import command
 from mlecore.errors import UsageError
 from mlecore.runs.arguments import Arguments, as_dictionary, plan_of
-from mlecore.runs.planning import carried_out, difference, make_plan, parse_plan, read_plan, write_plan
+from mlecore.runs.planning import difference, make_plan, parse_plan, read_plan, write_plan
 from mlecore.runs.record import Limits
 from mlecore.units import duration, size, write_duration
 
@@ -202,12 +202,6 @@ def test_the_first_difference_is_named():
     other = parse_plan(PLAN.replace("depth = 3", "depth = 4"))
     assert difference(plan, other) == "agents[0].options.depth is '4' there, and '3' here"
     assert difference(plan, parse_plan(PLAN.replace("cpus = 2", ""))) == "limits.cpus is not set there, and 2 here"
-
-
-def test_how_it_is_run_is_no_part_of_what_it_is():
-    plan = parse_plan(PLAN)
-    assert plan == carried_out(plan, max_parallel=1, retries=9, detect=False)
-    assert plan != evolve(plan, seeds=(0,))
 
 
 @pytest.mark.parametrize(
