@@ -163,11 +163,6 @@ _NR, _ARCH = 0, 4  # offsets in struct seccomp_data
 _Line = Tuple[int, int, int, int]  # noqa: UP006 - Python 3.8, in the images of a cluster
 
 
-def architectures() -> tuple[str, ...]:
-    """For which there is a filter, as ``os.uname().machine`` names them."""
-    return tuple(_AUDIT_ARCH)
-
-
 def here() -> bytes | None:
     """The filter for this machine; None if there is none, or its kernel takes none."""
     if sys.platform != "linux":

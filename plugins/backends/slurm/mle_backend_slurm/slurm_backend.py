@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,9 +11,10 @@ from concurrent.futures import Future
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar
 
-from mle_backend_vm import collect, environments, folders
+from mle_backend_vm import collect, environments, folders, supervision
+from mle_backend_vm.gateways import gateway_of, model_key
 from mle_backend_vm.supervise import relaying
-from mle_backend_vm.supervise.files import OUTPUT, read_json
+from mle_backend_vm.supervise.files import read_json
 
 from mle_backend_slurm import doctor, entries, outcome, sharing
 from mle_backend_slurm.batches import Gatherer, Submitter
@@ -44,10 +44,8 @@ from mlecore.backends import (
 from mlecore.errors import BackendError, BackendUnreachable
 from mlecore.fetching import Receiver
 from mlecore.globs import Glob
-from mlecore.model_access import Process, gateway
 from mlecore.options import Option, declared, read_settings
 
-_CHUNK = 1 << 20
 _LOG = 600  # characters of what a node's program printed last
 _ENDED = 30.0  # seconds that a supervisor may take beyond the grace to end its job, before Slurm is asked to
 _COMPLETED = 90.0  # seconds that Slurm may take to say how a job ended, once its supervisor has ended
@@ -119,11 +117,11 @@ class SlurmBackend(Backend):
         """Queues it on the shared disk; it is submitted within a moment, with others that start now."""
         entry = Entry(self._root, job.name)
         if not entry.exists:
-            model = self._gateway(job)
+            model = gateway_of(job, self._root)
             given = {
                 "secrets": secret_values(job),
                 "gateway": model.settings.decode() if model else None,
-                "key": _model_key(job),
+                "key": model_key(job),
             }
             about = {
                 "options": list(sbatch_options(self._settings, job.resources)),
@@ -136,19 +134,6 @@ class SlurmBackend(Backend):
             self._submitter.add(entry)
             self._watch.hurry()
         return entry.handle
-
-    def _gateway(self, job: Job) -> Process | None:
-        """It runs in the job's folder on its node, whose path may be too long for a socket's name."""
-        if job.resources.model is None:
-            return None
-        return gateway(
-            job.resources.model,
-            job.name,
-            listen=f"unix:{relaying.GATEWAY}",
-            folder=".",
-            slots=str(folders.make_private(self._root / "calls")),
-            python=sys.executable,
-        )
 
     def list_jobs(self, group: str) -> dict[str, Handle]:
         found = ((entry, entry.about()) for entry in entries.entries(self._root))
@@ -253,17 +238,13 @@ class SlurmBackend(Backend):
 
     def logs(self, handle: Handle, offset: int = 0, follow: bool = False) -> Iterator[bytes]:
         entry = entries.entry_of(handle, self._root)
-        while True:
-            over = not entry.exists or (entry.state() or {}).get("phase") == "exited"
-            over = over or (follow and self.status([handle])[handle].phase in ("exited", "gone"))
-            with contextlib.suppress(FileNotFoundError), (entry.job / OUTPUT).open("rb") as source:
-                source.seek(offset)
-                while chunk := source.read(_CHUNK):
-                    offset += len(chunk)
-                    yield chunk
-            if over or not follow:
-                return
-            time.sleep(0.5)
+
+        def is_over() -> bool:
+            if not entry.exists or (entry.state() or {}).get("phase") == "exited":
+                return True
+            return follow and self.status([handle])[handle].phase in ("exited", "gone")
+
+        return supervision.read_output(entry.job, is_over, offset, follow)
 
     def fetch(self, handle: Handle, globs: Sequence[str], into: Path, max_bytes: int, max_files: int) -> Fetched:
         entry = entries.entry_of(handle, self._root)
@@ -346,9 +327,3 @@ class SlurmBackend(Backend):
 
     def gateway_url(self, job_name: str) -> str:
         return relaying.GATEWAY_URL
-
-
-def _model_key(job: Job) -> dict[str, str]:
-    """The model's real key, of which the node derives the token that the job gets instead."""
-    name = job.resources.model.key if job.resources.model else None
-    return {name: os.environ[name]} if name else {}

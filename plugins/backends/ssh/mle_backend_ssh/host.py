@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from attrs import evolve
 from mle_backend_vm import packing
+from mle_backend_vm.gateways import model_key
 
 from mle_backend_ssh import bundle, sending
 from mle_backend_ssh.fetching import fetch
@@ -217,7 +218,7 @@ class Host:
         return head["result"]  # type: ignore[no-any-return]
 
     def start(self, job: Job) -> Handle:
-        secrets = secret_values(job) | _model_key(job)
+        secrets = secret_values(job) | model_key(job)
         files, sources = sending.numbered(job.files, 0)
         tools, more = sending.numbered(job.tools, len(sources))
         sent = evolve(job, files=files, tools=tools)
@@ -271,13 +272,3 @@ def _persistently(transfer: Callable[[], T], progress: Callable[[], object] = la
             if tries >= _TRIES:
                 raise
         time.sleep(_PAUSE)
-
-
-def _model_key(job: Job) -> dict[str, str]:
-    """The model's real key, for the gateway beside the job."""
-    name = job.resources.model.key if job.resources.model else None
-    if name is None:
-        return {}
-    if not os.environ.get(name):
-        raise BackendError(f"the variable {name}, which contains the model's key, is not set", fix=f"export {name}=...")
-    return {name: os.environ[name]}

@@ -9,26 +9,12 @@ from typing import Any
 
 import attrs
 
-from mlecore import agents, backends, model_access
+from mlecore import agents, backends
 
 _CLASSES = {
     kind.__name__: kind
-    for kind in (
-        agents.Recipe,
-        backends.Capacity,
-        backends.Dataset,
-        backends.Resources,
-        backends.Enforcement,
-        backends.Fetched,
-        backends.Handle,
-        backends.Hardware,
-        backends.Image,
-        backends.Job,
-        backends.JobStatus,
-        backends.Problem,
-        backends.Sandbox,
-        model_access.ModelAccess,
-    )
+    for kind in (*vars(backends).values(), agents.Recipe)  # ModelAccess is among the first
+    if isinstance(kind, type) and attrs.has(kind)
 }
 
 

@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ import mlecore
 from mle_backend_vm import pythons
 from mle_backend_vm.supervise import processes
 from mle_backend_vm.supervise.cgroups import Group
-from mle_backend_vm.supervise.files import LOCK, STATE, read_json, write_json
+from mle_backend_vm.supervise.files import LOCK, OUTPUT, STATE, read_json, write_json
 from mle_backend_vm.supervise.processes import boot_id
 from mle_backend_vm.supervise.spec import JobSpec, read_spec
 from mlecore.backends import Hardware, JobStatus
@@ -63,6 +63,20 @@ def supervise(folder: Path, root: Path, secrets: Mapping[str, str] | None = None
             words = (folder / "supervisor.log").read_text(errors="replace")[-600:].strip()
             raise BackendError(f"no supervisor took the job {folder.name}: {words or sys.executable}")
         time.sleep(0.01)
+
+
+def read_output(folder: Path, is_over: Callable[[], bool], offset: int, follow: bool) -> Iterator[bytes]:
+    """See ``Backend.logs``; ``is_over``: has the job in this folder ended?"""
+    while True:
+        over = is_over()
+        with contextlib.suppress(FileNotFoundError), (folder / OUTPUT).open("rb") as source:
+            source.seek(offset)
+            while chunk := source.read(1 << 20):
+                offset += len(chunk)
+                yield chunk
+        if over or not follow:
+            return
+        time.sleep(0.2)
 
 
 def _locked(folder: Path) -> bool:

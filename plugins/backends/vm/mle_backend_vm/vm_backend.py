@@ -16,10 +16,9 @@ from uuid import uuid4
 
 from attrs import frozen
 
-import mlecore
-from mle_backend_vm import bubblewrap, collect, environments, folders, layout, preflight, supervision
+from mle_backend_vm import bubblewrap, collect, environments, folders, gateways, layout, preflight, supervision
 from mle_backend_vm.supervise import processes, relaying, slirp
-from mle_backend_vm.supervise.files import OUTPUT, SPEC, STATE, STOP, read_json
+from mle_backend_vm.supervise.files import SPEC, STATE, STOP, read_json
 from mle_backend_vm.supervise.spec import read_spec
 from mle_backend_vm.view import Isolation
 from mlecore import spare
@@ -42,11 +41,9 @@ from mlecore.backends import (
     secret_values,
 )
 from mlecore.errors import BackendError, BackendUnreachable, DiskError
-from mlecore.model_access import Process, gateway
 from mlecore.options import Option, declared, read_settings, setting, words
 from mlecore.sandbox import seccomp
 
-_CHUNK = 1 << 20
 _ENDED = 60.0  # seconds that a job may take to vanish after its grace
 
 
@@ -126,7 +123,8 @@ class Vm(Backend):
             raise BackendError(self._sandbox_problem.description, fix=self._sandbox_problem.fix)
         if job.resources.gpus > len(self._gpus):
             raise BackendError(f"{job.name} requests {job.resources.gpus} GPUs, {len(self._gpus)} available")
-        folder, model = folders.job_folder(self._root, job.name), self._gateway(job)
+        folder = folders.job_folder(self._root, job.name)
+        model = gateways.gateway_of(job, self._root, self._gateway_python)
         secrets = secret_values(job)
         folders.make_private(self._root)
         folders.make_private(folder.parent)
@@ -144,20 +142,6 @@ class Vm(Backend):
             except BackendError as error:
                 supervision.note_failed_start(folder, str(error))
         return folders.handle(folder)
-
-    def _gateway(self, job: Job) -> Process | None:
-        """It runs in the job's folder, whose path may be too long for a socket's name."""
-        if job.resources.model is None:
-            return None
-        return gateway(
-            job.resources.model,
-            job.name,
-            listen=f"unix:{relaying.GATEWAY}",
-            folder=".",
-            slots=str(folders.make_private(self._root / "calls")),
-            python=self._gateway_python or sys.executable,
-            package=Path(mlecore.__file__).parent.parent if self._gateway_python else None,
-        )
 
     def list_jobs(self, group: str) -> dict[str, Handle]:
         found = [path.parent for path in sorted(folders.jobs(self._root).glob(f"*/{SPEC}"))]
@@ -179,18 +163,10 @@ class Vm(Backend):
         return supervision.status(folder, boot)
 
     def logs(self, handle: Handle, offset: int = 0, follow: bool = False) -> Iterator[bytes]:
-        folder = folders.folder_of(handle)
-        boot = processes.boot_id()
-        while True:
-            over = supervision.status(folder, boot).phase in ("exited", "gone")
-            with contextlib.suppress(FileNotFoundError), (folder / OUTPUT).open("rb") as source:
-                source.seek(offset)
-                while chunk := source.read(_CHUNK):
-                    offset += len(chunk)
-                    yield chunk
-            if over or not follow:
-                return
-            time.sleep(0.2)
+        folder, boot = folders.folder_of(handle), processes.boot_id()
+        return supervision.read_output(
+            folder, lambda: supervision.status(folder, boot).phase in ("exited", "gone"), offset, follow
+        )
 
     def capacity(self) -> Capacity:
         pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

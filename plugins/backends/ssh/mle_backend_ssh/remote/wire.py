@@ -18,15 +18,9 @@ _NOISE = 1 << 20  # bytes that a shell may print before the greeting
 CHUNK = 256 * 1024
 
 _ERRORS = {
-    kind.__name__: kind
-    for kind in (
-        errors.BackendError,
-        errors.BackendUnreachable,
-        errors.DataError,
-        errors.DiskError,
-        errors.ImageGone,
-        errors.UsageError,
-    )
+    name: kind
+    for name, kind in vars(errors).items()
+    if isinstance(kind, type) and issubclass(kind, errors.MlecoreError) and kind is not errors.MlecoreError
 }
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 
 LIMIT = 512 * 1024 * 1024
-_CHUNK = 1 << 20
+_CHUNK = 1 << 16
 _CUT = b"\n[mlecore: the rest of the output is dropped, it is too much]\n"
 
 
@@ -17,12 +16,11 @@ class Output:
         self._source = source
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         self._left = limit
-        self._move: Callable[[int], int] = self._splice
 
     def pump(self) -> bool:
         """Move what is there now; False when the other end is closed."""
         try:
-            count = self._move(_CHUNK) if self._left > 0 else len(os.read(self._source, 1 << 16))
+            count = self._copy() if self._left > 0 else len(os.read(self._source, 1 << 16))
         except BlockingIOError:
             return True
         except OSError:  # a terminal whose other end is closed says EIO
@@ -37,22 +35,13 @@ class Output:
         """All output so far."""
         for _ in range(64):
             try:
-                if not self._move(_CHUNK):
+                if not self._copy():
                     return
             except OSError:
                 return
 
-    def _splice(self, count: int) -> int:
-        try:
-            return os.splice(self._source, self._file, min(count, self._left))
-        except BlockingIOError:
-            raise
-        except OSError:  # not a pipe, a file system that cannot, or a full disk
-            self._move = self._copy
-            return self._copy(count)
-
-    def _copy(self, count: int) -> int:
-        data = os.read(self._source, min(count, 1 << 16))
+    def _copy(self) -> int:
+        data = os.read(self._source, min(self._left, _CHUNK))
         self._write(data)
         return len(data)
 
