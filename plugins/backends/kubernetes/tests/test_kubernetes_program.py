@@ -47,7 +47,7 @@ print(os.access(f"/proc/{sys.argv[1]}/mem", os.W_OK), *sys.argv[2:])
 """
 
 
-@pytest.mark.skipif(os.uname().machine not in seccomp.architectures(), reason="there is no filter for this machine")
+@pytest.mark.skipif(seccomp.here() is None, reason="there is no filter for this machine")
 def test_an_agent_is_confined_before_it_begins(tmp_path: Path) -> None:
     helper, init, agent = (tmp_path / name for name in ("helper.pyz", "init", "agent.py"))
     helper.write_bytes(archive.program())

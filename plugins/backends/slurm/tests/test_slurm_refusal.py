@@ -45,6 +45,7 @@ def on_locked_node(folder: Path, **about: str) -> JobStatus:
     return SlurmBackend({"state": str(root)}).status([entry.handle])[entry.handle]
 
 
+@pytest.mark.sandbox
 def test_a_run_says_what_is_forbidden_and_what_to_do(tmp_path: Path) -> None:
     status = on_locked_node(tmp_path, isolation="sandbox")
     assert status.phase == "exited" and status.infra_failure

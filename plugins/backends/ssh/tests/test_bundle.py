@@ -72,8 +72,3 @@ def test_the_same_files_make_the_same_archive() -> None:
     bundle.archive.cache_clear()
     assert bundle.archive() == (digest, packed)
     assert len(packed) < 1_000_000
-
-
-def test_the_controllers_side_stays_here() -> None:
-    sent = {name for name, content in bundle.contents().items() if content and name.startswith("mle_backend_ssh/")}
-    assert sent and all(name.startswith("mle_backend_ssh/remote/") for name in sent)

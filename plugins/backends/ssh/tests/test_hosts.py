@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import socket
 from pathlib import Path
 
 import pytest
-from mle_backend_ssh.asyncssh_link import _reason, split_port
+from mle_backend_ssh.asyncssh_link import split_port
 from mle_backend_ssh.hosts import HostSettings
 from mle_backend_ssh.ssh_backend import Settings
 
@@ -77,16 +76,3 @@ def test_what_is_wrong_with_them_is_reported(tmp_path: Path, text: str, words: s
 )
 def test_ports(host: str, expected: tuple[str, int | None]) -> None:
     assert split_port(host) == expected
-
-
-@pytest.mark.parametrize(
-    "error, line",
-    [
-        (ConnectionRefusedError(111, "Connect call failed ('127.0.0.1', 9)"), "Connection refused"),
-        (socket.gaierror(-2, "Name or service not known"), "Name or service not known"),
-        (TimeoutError(), "the connection timed out"),
-        (OSError("Multiple exceptions:\n[Errno 111]"), "Multiple exceptions: [Errno 111]"),
-    ],
-)
-def test_why_a_host_cannot_be_reached_is_one_line(error: OSError, line: str) -> None:
-    assert _reason(error) == line

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 import time
@@ -12,7 +11,6 @@ from typing import Any
 
 import pytest
 from attrs import evolve
-from click.testing import CliRunner
 from mle_backend_ssh import host as host_module
 from mle_backend_ssh import placing, ssh_backend
 from mle_backend_ssh.host import Host
@@ -22,7 +20,6 @@ from mle_backend_ssh.ssh_backend import SshBackend
 import mlecore.sandbox
 from mlecore.agents import Recipe
 from mlecore.backends import Dataset, Handle, Job, JobStatus, Resources
-from mlecore.cli import main
 from mlecore.errors import BackendError, BackendUnreachable
 
 INIT = Path(mlecore.sandbox.__file__).parent / "init"
@@ -251,20 +248,6 @@ def test_the_doctor_gets_a_line_for_each(make_lab: Callable[..., Lab]) -> None:
 
 
 @pytest.mark.slow
-def test_the_doctor_warns_where_jobs_end_with_the_connection(
-    make_lab: Callable[..., Lab], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    busctl = tmp_path / "bin" / "busctl"
-    busctl.parent.mkdir()
-    busctl.write_text('#!/bin/sh\ncase "$5" in KillUserProcesses) echo "b true";; *) echo "as 0";; esac\n')
-    busctl.chmod(0o755)
-    lab = make_lab(HostSettings(address="gpu1"))
-    monkeypatch.setenv("PATH", f"{busctl.parent}:{os.environ['PATH']}")
-    (found,) = [problem for problem in lab.backend.preflight() if "KillUserProcesses" in problem.description]
-    assert found.description.startswith("gpu1: ") and not found.fatal
-
-
-@pytest.mark.slow
 def test_each_job_sees_its_gpus_only_and_none_has_another_ones(make_lab: Callable[..., Lab]) -> None:
     """The ids need no device here: without a sandbox, a GPU is a number in CUDA_VISIBLE_DEVICES."""
     lab = make_lab(HostSettings(address="gpu1", gpus=("0", "3")), HostSettings(address="gpu2", gpus=("1",)))
@@ -282,11 +265,3 @@ def test_each_job_sees_its_gpus_only_and_none_has_another_ones(make_lab: Callabl
         lab.start("mle-more", *script, gpus=1)
     lab.backend.remove(handles[0])
     assert host_of(lab.start("mle-more", *script, gpus=1)) == host_of(handles[0])
-
-
-def test_without_a_host_it_is_wrong_usage(tmp_path: Path) -> None:
-    words = ["run", "--agent", "dummy", "--competition", "optical-digits", "--backend", "ssh"]
-    where = ["--runs", str(tmp_path / "runs"), "--data", str(tmp_path / "data")]
-    result = CliRunner().invoke(main, [*words, *where])
-    assert result.exit_code == 2 and "backend ssh needs the option host" in result.output
-    assert list(tmp_path.iterdir()) == []  # before any data are prepared

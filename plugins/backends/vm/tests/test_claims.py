@@ -12,16 +12,6 @@ from mle_backend_vm import bubblewrap, gpus
 from mle_backend_vm.supervise import claims
 
 
-def test_a_claim_lasts_until_it_is_released(tmp_path: Path) -> None:
-    folder = str(tmp_path)
-    one = claims.claim(folder, "gpu", ["0", "1", "2"], 2, "a")
-    two = claims.claim(folder, "gpu", ["0", "1", "2"], 2, "b")
-    assert (list(one), list(two)) == (["0", "1"], ["2"])
-    assert claims.holders(folder, "gpu", ["0", "2"]) == "0: a, 2: b"
-    claims.release(one)
-    assert list(claims.claim(folder, "gpu", ["0", "1", "2"], 2, "c")) == ["0", "1"]
-
-
 def test_a_claim_ends_with_its_process(tmp_path: Path) -> None:
     child = os.fork()
     if child == 0:
@@ -58,15 +48,6 @@ def test_what_waits_can_be_stopped(make_lab: Callable[..., Any], wait_until: Cal
     two = lab.start("/bin/echo", "ran", name="mle-b-1", gpus=1)
     lab.vm.stop(two, 1.0)
     assert lab.status(two).phase == "exited" and lab.output(two) == ""
-
-
-def test_no_gpu_is_given_out_unless_named(make_lab: Callable[..., Any]) -> None:
-    from mlecore.errors import BackendError
-
-    lab = make_lab(isolation="none")
-    assert lab.vm.capacity().gpus == ()
-    with pytest.raises(BackendError, match="0 available"):
-        lab.start("/bin/true", gpus=1)
 
 
 def test_an_id_that_is_no_gpu_is_reported(make_lab: Callable[..., Any]) -> None:

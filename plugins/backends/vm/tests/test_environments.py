@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,41 +31,15 @@ def credentials(npmrc: str) -> str:
     return npmrc.partition("_auth=")[2].strip()
 
 
-@pytest.fixture(params=[pytest.param(True, id="sandbox", marks=pytest.mark.sandbox), pytest.param(False, id="none")])
-def isolated(request: pytest.FixtureRequest) -> bool:
-    return bool(request.param)
-
-
 def no_uv(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (environments, installing):
         monkeypatch.setattr(module, "find_uv", lambda: None)
-
-
-def test_an_empty_recipe_needs_nothing(root: Path) -> None:
-    image = build(Recipe(base="ignored"), root)
-    assert image.ref == "" and image.installed[0].startswith("CPython 3.")
-    assert not (root / "envs").exists()
-
-
-def test_a_finished_image_is_for_docker(root: Path) -> None:
-    with pytest.raises(BackendError, match="backend docker"):
-        build(Recipe(image="python:3.11"), root)
 
 
 def test_programs_are_looked_for_never_installed(root: Path) -> None:
     with pytest.raises(BackendError, match=r"no-such-program, no-such-package-xyz"):
         build(Recipe(programs=("sh", "no-such-program"), apt=("no-such-package-xyz",)), root)
     build(Recipe(programs=("sh", "cat")), root)
-
-
-def test_files_are_shown_where_the_recipe_wants_them(root: Path) -> None:
-    image = build(Recipe(files={"/srv/a/tool": b"#!/bin/sh\necho tool\n", "/srv/b": b"text"}), root)
-    files = environments.files(image.ref)
-    assert {str(path): source.read_bytes() for path, source in files.items()} == {
-        "/srv/a/tool": b"#!/bin/sh\necho tool\n",
-        "/srv/b": b"text",
-    }
-    assert files[PurePosixPath("/srv/a/tool")].stat().st_mode & 0o111
 
 
 @pytest.mark.sandbox
@@ -87,16 +61,6 @@ def test_a_build_that_fails_shows_its_end_and_leaves_nothing(root: Path, monkeyp
     with pytest.raises(BackendError, match=r"build.log\) ends with:\n(?s:.*)\$ /bin/false -m venv"):
         build(Recipe(pip=("x",)), root)
     assert [path.name for path in (root / "envs").iterdir() if path.is_dir()] == []
-
-
-def test_an_environment_is_built_once(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[Recipe] = []
-    monkeypatch.setattr(environments, "_make", lambda recipe, python, target, *_: _pretend(made, recipe, target))
-    recipe = Recipe(pip=("x",))
-    first, second = build(recipe, root), build(recipe, root)
-    assert first == second and len(made) == 1
-    build(Recipe(pip=("y",)), root)
-    assert len(made) == 2
 
 
 def test_a_build_that_was_cut_off_begins_again(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,24 +138,25 @@ def test_packages_are_compiled_but_for_their_tests(root: Path, tmp_path: Path) -
 
 @pytest.mark.network
 @pytest.mark.slow
-def test_packages_without_uv(any_lab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.sandbox
+def test_packages_without_uv(lab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     no_uv(monkeypatch)
-    test_packages_can_be_used_in_a_job(any_lab)
+    test_packages_can_be_used_in_a_job(lab)
 
 
 @pytest.mark.network
-def test_packages_can_be_used_in_a_job(any_lab: Any) -> None:
-    status, output = any_lab.run(
-        "python", "-c", "import six; print(six.__version__)", recipe=Recipe(pip=("six==1.16.0",))
-    )
+@pytest.mark.sandbox
+def test_packages_can_be_used_in_a_job(lab: Any) -> None:
+    status, output = lab.run("python", "-c", "import six; print(six.__version__)", recipe=Recipe(pip=("six==1.16.0",)))
     assert (status.exit_code, output) == (0, "1.16.0\n")
 
 
 @pytest.mark.network
-def test_node_packages_can_be_used_in_a_job(any_lab: Any) -> None:
+@pytest.mark.sandbox
+def test_node_packages_can_be_used_in_a_job(lab: Any) -> None:
     if environments.node_prefix() is None:
         pytest.skip("no npm")
-    status, output = any_lab.run("semver", "1.2.3", recipe=Recipe(npm=("semver@7.6.0",)))
+    status, output = lab.run("semver", "1.2.3", recipe=Recipe(npm=("semver@7.6.0",)))
     assert (status.exit_code, output) == (0, "1.2.3\n")
 
 
@@ -211,9 +176,10 @@ def test_pip_s_mirrors_count_for_uv_unless_it_has_its_own(monkeypatch: pytest.Mo
 
 
 @pytest.mark.slow
+@pytest.mark.sandbox
 @pytest.mark.parametrize("how", ["variable", "options file", "netrc"])
 def test_packages_come_from_a_mirror_with_a_password(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str, isolated: bool
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
     password = "open-sesame"
     with package_index(password) as url:
@@ -227,16 +193,17 @@ def test_packages_come_from_a_mirror_with_a_password(
             options = tmp_path / "pip.conf"
             options.write_text(f"[global]\nindex-url = {url}\n")
             monkeypatch.setenv("PIP_CONFIG_FILE", str(options))
-        image = build(Recipe(pip=(NAME,)), root, isolated)
+        image = build(Recipe(pip=(NAME,)), root, isolated=True)
     assert f"{MODULE}==1.0" in image.installed
     kept = [path for path in Path(image.ref).rglob("*") if path.is_file() and not path.is_symlink()]
     assert not [path for path in kept if password.encode() in path.read_bytes()]
 
 
 @pytest.mark.slow
+@pytest.mark.sandbox
 @pytest.mark.skipif(environments.node_prefix() is None, reason="there is no npm here")
 def test_node_packages_come_from_a_registry_with_a_password(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, isolated: bool
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     password = "open-sesame"
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -244,10 +211,10 @@ def test_node_packages_come_from_a_registry_with_a_password(
     with npm_registry(password) as npmrc:
         (tmp_path / ".npmrc").write_text(npmrc.replace(credentials(npmrc), "${OWN_TOKEN}"))
         monkeypatch.setenv("OWN_TOKEN", credentials(npmrc))
-        image = build(Recipe(npm=(NAME,)), root, isolated)
+        image = build(Recipe(npm=(NAME,)), root, isolated=True)
         (tmp_path / ".npmrc").write_text(npmrc.partition("\n")[0])
         with pytest.raises(BackendError):
-            build(Recipe(npm=(NAME, "other")), root, isolated)
+            build(Recipe(npm=(NAME, "other")), root, isolated=True)
     assert f"{NAME}@1.0.0" in str(image.installed)
     kept = [path for path in Path(image.ref).rglob("*") if path.is_file() and not path.is_symlink()]
     assert not [path for path in kept if credentials(npmrc).encode() in path.read_bytes()]
@@ -261,31 +228,6 @@ def test_a_package_with_another_hash_is_not_installed(root: Path, monkeypatch: p
         with pytest.raises(BackendError, match=r"(?i)hash"):
             build(Recipe(pip=(f"{NAME}==1.0 --hash=sha256:{'0' * 64}",)), root)
     assert f"{MODULE}==1.0" in image.installed
-
-
-def test_an_environment_that_was_removed_is_reported_as_gone(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from mle_backend_vm import folders
-    from mle_backend_vm.vm_backend import Vm
-
-    from mlecore.backends import Dataset, Job, Resources
-    from mlecore.errors import ImageGone
-
-    monkeypatch.setenv("MLECORE_VM_STATE", str(root))
-    image = build(Recipe(files={"/srv/b": b"text"}), root)
-    folders.erase(Path(image.ref))
-    dataset = Dataset(competition="toy", edition="v1", public=root, digest="d")
-    job = Job(
-        name="mle-x-1",
-        group="g",
-        image=image,
-        dataset=dataset,
-        data=str(root),
-        argv=("true",),
-        resources=Resources(),
-        tools={},
-    )
-    with pytest.raises(ImageGone, match="no longer there"):
-        Vm({"isolation": "none"}).start(job)
 
 
 def test_packages_are_installed_alone_after_the_others(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

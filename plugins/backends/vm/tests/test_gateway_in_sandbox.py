@@ -13,7 +13,6 @@ from mlecore_testing.models import Answer, Model, Script, scripted_model
 from mlecore_testing.models.client import ASK
 
 from mlecore.model_access import ModelAccess
-from mlecore.runs.measured import measure
 
 pytestmark = pytest.mark.sandbox
 
@@ -29,27 +28,6 @@ def model(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def access(model: Model, **values: Any) -> ModelAccess:
     return ModelAccess(endpoint=model.url, key="TEST_MODEL_KEY", **{"models": ("scripted",), **values})
-
-
-def test_calls_are_counted_and_the_log_comes_out(lab: Any, model: Model) -> None:
-    script = ASK + "print(ask(), ask('other'), ask(), ask())\nprint(os.path.exists('logs/gateway.jsonl'))"
-    handle = lab.start("python3", "-c", script, network="llm", model=access(model, budgets=("2calls",)))
-    assert lab.wait(handle).exit_code == 0
-    assert lab.output(handle) == "fine 403 fine 429\nFalse\n"
-    _, into = lab.fetch(handle, "logs")
-    measured = measure(into / "logs/gateway.jsonl", ("2calls",))
-    assert measured is not None
-    assert (measured.calls, measured.refused, measured.exhausted) == (2, 2, "2calls")
-    assert (measured.input_tokens, measured.output_tokens) == (model.served.input, model.served.output)
-
-
-def test_an_agents_own_file_is_not_the_gateways(lab: Any, model: Model) -> None:
-    forge = "mkdir -p logs; echo '{}' >logs/gateway.jsonl; echo x >logs/transcripts.jsonl.zst"
-    handle = lab.start("/bin/sh", "-c", forge, network="llm", model=access(model))
-    lab.wait(handle)
-    fetched, into = lab.fetch(handle, "logs")
-    assert (into / "logs/gateway.jsonl").read_bytes() == b""
-    assert not (into / "logs/transcripts.jsonl.zst").exists() and "transcripts" in fetched.refused[0]
 
 
 def test_a_gateway_that_dies_is_started_again_and_remembers(

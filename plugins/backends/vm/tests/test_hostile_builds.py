@@ -24,7 +24,6 @@ from mlecore.agents import Recipe
 from mlecore.errors import BackendError
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(find_uv() is None, reason="uv not found")]
-SANDBOX = pytest.param(True, id="sandbox", marks=pytest.mark.sandbox)
 KEYS = {
     "OPENAI_API_KEY": "canary-openai",
     "ANTHROPIC_API_KEY": "canary-anthropic",
@@ -166,9 +165,8 @@ def root(tmp_path: Path) -> Path:
     return folder
 
 
-def build(root: Path, *pip: str, isolated: bool = True, **more: Any) -> Path:
-    image = environments.build(Recipe(pip=pip, **more), root, root / "build.log", "bubblewrap" if isolated else "none")
-    return Path(image.ref)
+def build(root: Path, *pip: str, **more: Any) -> Path:
+    return Path(environments.build(Recipe(pip=pip, **more), root, root / "build.log").ref)
 
 
 def found(environment: Path) -> dict[str, Any]:
@@ -179,16 +177,18 @@ def found(environment: Path) -> dict[str, Any]:
     return seen
 
 
-@pytest.mark.parametrize("isolated", [SANDBOX, pytest.param(False, id="none")])
-def test_code_of_a_package_has_no_key_but_the_index_s(root: Path, index: Index, isolated: bool) -> None:
+@pytest.mark.sandbox
+def test_code_of_a_package_has_no_key_but_the_index_s(root: Path, index: Index) -> None:
     index.files["evil-1.0.tar.gz"] = sdist()
-    seen = found(build(root, "evil", isolated=isolated))
+    environment = build(root, "evil")
+    seen = found(environment)
     env = seen["environment"]
     assert [name for name, value in env.items() if "canary" in value] == ["HTTPS_PROXY"], "the installer's own"
     assert PASSWORD in env["PIP_INDEX_URL"], "stated in docs/vm.md"
-    if isolated:
-        said = "".join(seen["processes"])
-        assert seen["processes"] and not [key for key in KEYS.values() if key in said]
+    said = "".join(seen["processes"])
+    assert seen["processes"] and not [key for key in KEYS.values() if key in said]
+    assert {path.lstat().st_uid for path in environment.rglob("*")} == {os.geteuid()}, "what was built is ours again"
+    assert not list((root / "new").iterdir())
 
 
 @pytest.mark.sandbox
@@ -290,11 +290,3 @@ def test_what_code_left_in_its_environment_leads_nowhere(root: Path, index: Inde
     index.files["evil-1.0.tar.gz"] = sdist(more=links)
     with pytest.raises(BackendError, match="symbolic link"):
         build(root, "evil", files={"/srv/z": b"tool"})
-
-
-@pytest.mark.sandbox
-def test_an_environment_belongs_to_us_once_it_is_built(root: Path, index: Index) -> None:
-    index.files["evil-1.0.tar.gz"] = sdist()
-    environment = build(root, "evil")
-    assert {path.lstat().st_uid for path in environment.rglob("*")} == {os.geteuid()}
-    assert not list((root / "new").iterdir())

@@ -66,18 +66,6 @@ def test_a_layout_is_known_after_a_power_loss_and_never_started(
 
 
 @pytest.mark.sandbox
-def test_an_empty_job_file_loses_the_attempt_not_the_run(lab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as patched:
-        patched.setattr(supervision, "supervise", lambda *_: None)
-        handle = lab.start("/bin/true")
-    (folders.folder_of(handle) / small_files.SPEC).write_bytes(b"")
-    assert lab.start("/bin/true") == handle
-    assert lab.status(handle).infra_failure
-    lab.vm.remove(handle)
-    assert lab.status(handle).phase == "gone"
-
-
-@pytest.mark.sandbox
 def test_a_supervisor_that_is_dead_at_birth_loses_the_attempt_not_the_run(
     lab: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -130,9 +118,7 @@ class Clock:
     ("number", "patience"),
     [
         (errno.ENOSPC, supervisor.WAIT_FOR_ROOM),
-        (errno.EROFS, supervisor.WAIT_FOR_DISK),
         (errno.EIO, supervisor.WAIT_FOR_DISK),
-        (errno.ENOENT, supervisor.WAIT_FOR_DISK),
     ],
 )
 def test_a_supervisor_waits_for_its_disk_and_not_for_ever(

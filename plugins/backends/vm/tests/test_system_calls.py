@@ -42,7 +42,7 @@ def decide(machine: str, call: str | int, *arguments: int, arch: int | None = No
             return 0 if constant == 0x7FFF0000 else constant & 0xFFFF
 
 
-@pytest.fixture(params=seccomp.architectures())
+@pytest.fixture(params=ARCH)
 def machine(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -86,11 +86,10 @@ def test_what_ordinary_programs_do_is_allowed(machine: str) -> None:
     assert decide(machine, "prlimit64", 1, 0, 0) == ALLOW
 
 
-@pytest.mark.parametrize("call", seccomp._REFUSED)
-def test_what_is_refused_is_refused_whatever_its_arguments(machine: str, call: str) -> None:
-    if seccomp._NUMBERS[call][list(ARCH).index(machine)] is None:
-        pytest.skip(f"{machine} has no {call}")
-    assert decide(machine, call) == decide(machine, call, *(ONES,) * 6) == errno.EPERM
+def test_what_is_refused_is_refused_whatever_its_arguments(machine: str) -> None:
+    for call in seccomp._REFUSED:
+        if seccomp._NUMBERS[call][list(ARCH).index(machine)] is not None:
+            assert decide(machine, call) == decide(machine, call, *(ONES,) * 6) == errno.EPERM, call
 
 
 def test_arguments_decide(machine: str) -> None:
@@ -194,11 +193,6 @@ def test_memory_is_of_kinds_that_are_counted(machine: str) -> None:
 def test_unknown_calls_are_not_there(machine: str) -> None:
     assert decide(machine, seccomp.NEWEST + 1) == decide(machine, 0x40000000) == errno.ENOSYS  # the latter is x32
     assert decide(machine, 1, arch=0x40000003) == errno.ENOSYS  # a program of 32 bits
-
-
-def test_an_architecture_that_is_not_known_has_none() -> None:
-    with pytest.raises(KeyError):
-        seccomp.program("riscv64")
 
 
 @pytest.mark.sandbox

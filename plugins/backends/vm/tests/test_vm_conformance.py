@@ -20,13 +20,3 @@ def test_without_one(state: Path) -> None:
     assert {skip.rule for skip in skipped} == {
         *("init-kept", "apart", "read-only", "network", "uncounted", "relay", "gateway")
     }
-
-
-def test_it_can_be_loaded_again_after_use(state: Path) -> None:
-    """No module of the package may hide its hook."""
-    import mle_backend_vm.vm_backend
-
-    from mlecore.registry.loading import load
-
-    assert load("backend", "vm").call("backend", options={}) is not None
-    assert callable(mle_backend_vm.backend)
