@@ -97,62 +97,49 @@ def run_group(
     Raises errors of the plan before anything starts, LockHeld if another controller
     works on it, DataError if the group cannot be written to the disk.
     """
+    display = display or Silent()
     try:
-        return _run_group(plan, name, runs, data, display or Silent(), only, start_new, with_installed, timing)
+        from mlecore.controller.capacity import forecast
+        from mlecore.controller.experiment import load_experiment
+        from mlecore.controller.loop import Controller
+        from mlecore.controller.preflight import preflight
+        from mlecore.grading.isolated import IsolatedGrader
+        from mlecore.scratch import scratch
+
+        group = existing(runs, name, plan)
+        folders = [str(Path(folder).absolute()) for folder in data] or list(group.info.data if group else ())
+        wanted = plan or (group.plan if group else None)
+        assert wanted is not None
+        with IsolatedGrader() as grader:
+            experiment = load_experiment(
+                wanted, folders, grader, display.say, resumed=group is not None, with_installed=with_installed
+            )
+            finished: frozenset[str] = frozenset()
+            if start_new:
+                with scratch() as folder:
+                    finished = preflight(experiment, folder, display.say, _still_to_begin(group))
+            is_new = group is None
+            group = group or _create(runs, name, wanted, tuple(folders), experiment)
+            if not with_installed:
+                _warn_of_other_plugins(group, experiment, display)
+            if start_new:
+                display.say(f"group {group.name}: {counted(len(wanted), 'run')}, in {group.folder}")
+                started = sum(run.label not in finished for run in wanted.runs())
+                if is_new and started:
+                    with suppress(BackendUnreachable):  # the controller asks again
+                        display.say(forecast(wanted, experiment.backend.capacity(), started, group.folder))
+
+            def control(lock: GroupLock) -> GroupResult:
+                controller = Controller(group, experiment, lock, display, timing, finished, start_new)
+                with _interruptible(controller, display):
+                    return controller.run(only)
+
+            return Done(group, _control(group.folder, control, display))
     except OSError as error:
         raise DataError(
             f"the group cannot be written to the disk: {error}",
             fix="Nothing is lost. Once the disk works again: mlecore runs resume GROUP",
         ) from error
-
-
-def _run_group(
-    plan: Plan | None,
-    name: str | None,
-    runs: Path,
-    data: Sequence[Path | str],
-    display: Display,
-    only: frozenset[str] | None,
-    start_new: bool,
-    with_installed: bool,
-    timing: Timing | None,
-) -> Done:
-    from mlecore.controller.capacity import forecast
-    from mlecore.controller.experiment import load_experiment
-    from mlecore.controller.loop import Controller
-    from mlecore.controller.preflight import preflight
-    from mlecore.grading.isolated import IsolatedGrader
-    from mlecore.scratch import scratch
-
-    group = existing(runs, name, plan)
-    folders = [str(Path(folder).absolute()) for folder in data] or list(group.info.data if group else ())
-    wanted = plan or (group.plan if group else None)
-    assert wanted is not None
-    with IsolatedGrader() as grader:
-        experiment = load_experiment(
-            wanted, folders, grader, display.say, resumed=group is not None, with_installed=with_installed
-        )
-        finished: frozenset[str] = frozenset()
-        if start_new:
-            with scratch() as folder:
-                finished = preflight(experiment, folder, display.say, _still_to_begin(group))
-        is_new = group is None
-        group = group or _create(runs, name, wanted, tuple(folders), experiment)
-        if not with_installed:
-            _warn_of_other_plugins(group, experiment, display)
-        if start_new:
-            display.say(f"group {group.name}: {counted(len(wanted), 'run')}, in {group.folder}")
-            started = sum(run.label not in finished for run in wanted.runs())
-            if is_new and started:
-                with suppress(BackendUnreachable):  # the controller asks again
-                    display.say(forecast(wanted, experiment.backend.capacity(), started, group.folder))
-
-        def control(lock: GroupLock) -> GroupResult:
-            controller = Controller(group, experiment, lock, display, timing, finished, start_new)
-            with _interruptible(controller, display):
-                return controller.run(only)
-
-        return Done(group, _control(group.folder, control, display))
 
 
 def dry_run(plan: Plan, runs: Path, data: Sequence[Path | str], say: Callable[[str], None]) -> None:

@@ -62,10 +62,6 @@ class Extensions:
     def judged(self, run: RunRecord, findings: Findings) -> None:
         self._put("run_judged", run, findings=findings)
 
-    def missed(self, run: RunRecord) -> bool:
-        """Did another controller perhaps not deliver all events of a run?"""
-        return self._active and any(_key(hook, run) not in self._delivered for hook in _due(run))
-
     def catch_up(self, run: RunRecord, report: Callable[[], Report]) -> None:
         """Deliver what another controller did, but may not have delivered."""
         for hook in _due(run) if self._active else ():

@@ -230,7 +230,7 @@ class Controller:
 
     def _recover(self, only: frozenset[str] | None) -> None:
         started = has_started(self.group.folder)
-        for found in find_runs(self.group, self.journal, only, self.extensions.missed):
+        for found in find_runs(self.group, self.journal, only):
             self.lock.beat()
             if found.remark:
                 self.reporter.say(found.remark)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from attrs import frozen
@@ -14,7 +14,7 @@ from mlecore.runs.digests import has_its_grade
 from mlecore.runs.journal import Journal
 from mlecore.runs.plan import PlannedRun
 from mlecore.runs.record import RunRecord
-from mlecore.runs.store import Group, planned_record, read_record, recover_record
+from mlecore.runs.store import Group, planned_record, recover_record
 
 
 @frozen(kw_only=True)
@@ -22,26 +22,21 @@ class FoundRun:
     """The state of a planned run on disk."""
 
     planned: PlannedRun
-    ended: RunRecord | None = None  # it is at its end, and nothing more is to be done
+    ended: RunRecord | None = None  # it was cancelled before it began
     record: RunRecord | None = None  # it has begun
     remark: str = ""  # a message for the user
     problem: str = ""  # why its record cannot be used
 
 
-def find_runs(
-    group: Group, journal: Journal, only: frozenset[str] | None, missed: Callable[[RunRecord], bool]
-) -> Iterator[FoundRun]:
-    """Every run of the plan, or those named. Folders are read one by one, as the caller asks for the next.
-
-    ``missed``: has an event of the run not been delivered?
-    """
+def find_runs(group: Group, journal: Journal, only: frozenset[str] | None) -> Iterator[FoundRun]:
+    """Every run of the plan, or those named. Folders are read one by one, as the caller asks for the next."""
     names = {path.name for path in group.folder.iterdir()}
     started = {str(event["run"]) for event in journal.read(event="starting")}
     for planned in group.plan.runs():
         if only is not None and planned.name not in only:
             continue
         if planned.name in names:
-            yield _read(group, planned, missed)
+            yield _read(group, planned)
         elif planned.name in group.cancelled:
             yield FoundRun(planned=planned, ended=planned_record(group, planned))
         elif planned.name in started:
@@ -51,13 +46,12 @@ def find_runs(
             yield FoundRun(planned=planned)
 
 
-def _read(group: Group, planned: PlannedRun, missed: Callable[[RunRecord], bool]) -> FoundRun:
+def _read(group: Group, planned: PlannedRun) -> FoundRun:
     folder = group.folder / planned.name
-    if (ended := _ended(group, planned)) and not missed(ended):
-        return FoundRun(planned=planned, ended=ended)
     try:
-        check_run(folder)
         record, remark = recover_record(folder)
+        if not record.settled or (record.state == "graded" and not has_its_grade(record)):  # it is written to
+            check_run(folder)
     except FileNotFoundError:  # a controller died before the first record
         ended = planned_record(group, planned) if planned.name in group.cancelled else None
         return FoundRun(planned=planned, ended=ended)
@@ -66,16 +60,6 @@ def _read(group: Group, planned: PlannedRun, missed: Callable[[RunRecord], bool]
     if why := _misfit(group, planned, record):
         return _unusable(planned, why)
     return FoundRun(planned=planned, record=record, remark=remark)
-
-
-def _ended(group: Group, planned: PlannedRun) -> RunRecord | None:
-    """A run at its end that is as it was written, with the grade that was published: most are, and quick to find."""
-    try:
-        record = read_record(group.folder / planned.name)
-    except (DataError, OSError):
-        return None
-    whole = record.settled and not record.altered and not _misfit(group, planned, record)
-    return record if whole and (record.state != "graded" or has_its_grade(record)) else None
 
 
 def _misfit(group: Group, planned: PlannedRun, record: RunRecord) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any
 
 import click
+from attrs import asdict, frozen
 
 from mlecore.cli._names import AGENT, GROUP, STATE
 from mlecore.cli._shared import competitions_named, echo, json_option, print_json, print_table, runs_option
@@ -16,7 +18,7 @@ from mlecore.cli.runs._names import group_folder
 from mlecore.errors import MlecoreError, UsageError
 
 if TYPE_CHECKING:
-    from mlecore.runs.lines import RunLine
+    from mlecore.runs.record import RunRecord
 
 
 @click.command("list")
@@ -42,29 +44,30 @@ def command(
     a run.
     """
     from mlecore.runs.folders import groups
-    from mlecore.runs.lines import list_runs
+    from mlecore.runs.store import load_group
 
     _known_words(state, ended)
     problems: list[str] = []
     folders = [group_folder(runs, name) for name in names] or groups(runs)
-    found: dict[Path, list[RunLine]] = {}
+    found: dict[Path, list[_Line]] = {}
     for folder in folders:
         try:
-            found[folder] = list_runs(folder, problems)
+            found[folder] = [_line(run) for run in load_group(folder, problems)]
         except MlecoreError as error:
             problems.append(str(error))
 
-    def fits(run: RunLine) -> bool:
+    def fits(line: _Line) -> bool:
+        run = line.record
         return (
             (not state or run.state in state)
             and (not ended or run.ended in ended)
-            and (not agent or run.agent in agent or run.label in agent)
+            and (not agent or run.agent.name in agent or run.label in agent)
             and (not competition or run.competition in competition)
         )
 
     if names or state or ended or agent or competition:
         named = ((_group(folder), lines) for folder, lines in found.items())
-        _list_runs([(group, run) for group, lines in named for run in lines if fits(run)], as_json)
+        _list_runs([(group, line) for group, lines in named for line in lines if fits(line)], as_json)
     else:
         _list_groups(found, runs, as_json)
     for problem in problems:
@@ -89,58 +92,93 @@ def _group(folder: Path) -> str:
     return folder.parent.name if is_run(folder) else folder.name
 
 
-def _list_runs(found: Sequence[tuple[str, RunLine]], as_json: bool) -> None:
+@frozen
+class _Line:
+    """A run, and what its grade.json says."""
+
+    record: RunRecord
+    seconds: float | None  # of the attempt that counts, so far
+    altered: bool  # run.json or grade.json is not as mlecore wrote it
+    status: str | None
+    score: str | None
+
+
+def _line(run: RunRecord) -> _Line:
+    from mlecore.runs.store import read_grade
+
+    grade, digest = read_grade(run.folder) if run.state == "graded" else (None, "")
+    published = run.digests.grade if run.digests else None
+    status, score = (value if isinstance(value, str) else None for value in map((grade or {}).get, _GRADE))
+    altered = run.altered or (published is not None and published != digest)
+    return _Line(run, run.elapsed(datetime.now(UTC)), altered, status, score)
+
+
+_GRADE = ("status", "score_text")  # of a file that somebody may have edited
+
+
+def _list_runs(found: Sequence[tuple[str, _Line]], as_json: bool) -> None:
     if as_json:
-        print_json([_row(group, run) for group, run in found])
+        print_json([_row(group, line) for group, line in found])
         return
     header = ["RUN", "STATE", "ENDED", "ATTEMPTS", "TIME", "SCORE", "REASON"]
-    print_table(header, [_cells(group, run) for group, run in found])
-    echo(_total([run for _, run in found]))
+    print_table(header, [_cells(group, line) for group, line in found])
+    echo(_total([line for _, line in found]))
 
 
-def _row(group: str, run: RunLine) -> dict[str, Any]:
-    values = run._asdict()
-    del values["started"], values["finished"]
-    return {"group": group, "run": values.pop("name"), **values}
+def _row(group: str, line: _Line) -> dict[str, Any]:
+    run = line.record
+    return {
+        "group": group,
+        "run": run.folder.name,
+        "agent": run.agent.name,
+        **{name: getattr(run, name) for name in ("label", "competition", "seed", "state")},
+        "altered": line.altered,
+        "ended": run.ended,
+        "outcome": asdict(run.outcome) if run.outcome else None,
+        "attempts": len(run.attempts),
+        **{name: getattr(line, name) for name in ("seconds", "status", "score")},
+        "data_kind": run.data_kind,
+        "reason": run.reason,
+    }
 
 
-def _total(runs: Sequence[RunLine]) -> str:
+def _total(runs: Sequence[_Line]) -> str:
     from mlecore.units import counted, show_duration
 
-    states = Counter(run.state for run in runs)
+    states = Counter(run.record.state for run in runs)
     words = ", ".join(f"{number} {state}" for state, number in sorted(states.items()))
     time = sum(run.seconds or 0.0 for run in runs)
     return f"{counted(len(runs), 'run')}{f': {words}; {show_duration(time)} in all' if runs else ''}"
 
 
-def _cells(group: str, run: RunLine) -> list[str]:
+def _cells(group: str, line: _Line) -> list[str]:
     from mlecore.units import show_duration
 
+    run = line.record
     return [
-        f"{group}/{run.name}",
-        f"{run.state}{' (altered)' if run.altered else ''}",
+        f"{group}/{run.folder.name}",
+        f"{run.state}{' (altered)' if line.altered else ''}",
         run.ended or "",
-        str(run.attempts or ""),
-        "" if run.seconds is None else show_duration(run.seconds),
-        _score(run),
+        str(len(run.attempts) or ""),
+        "" if line.seconds is None else show_duration(line.seconds),
+        _score(line),
         _first_line(_why(run)),
     ]
 
 
-def _why(run: RunLine) -> str:
+def _why(run: RunRecord) -> str:
     """The reason, and how the agent says it ended, unless that goes without saying."""
-    if run.outcome is None or run.outcome["kind"] == "submitted":
+    if run.outcome is None or run.outcome.kind == "submitted":
         return run.reason
-    from mlecore.agents import Outcome
-
-    return "; ".join(filter(None, (f"agent: {Outcome(**run.outcome)}", run.reason)))
+    return "; ".join(filter(None, (f"agent: {run.outcome}", run.reason)))
 
 
-def _score(run: RunLine) -> str:
+def _score(line: _Line) -> str:
     """Scores on other than published data compare with nothing, and say so wherever they stand."""
-    if run.status != "graded":
-        return run.status or ""
-    return _short(run.score) + (f" ({run.data_kind})" if run.data_kind not in (None, "published") else "")
+    if line.status != "graded":
+        return line.status or ""
+    kind = line.record.data_kind
+    return _short(line.score) + (f" ({kind})" if kind not in (None, "published") else "")
 
 
 def _short(score: str | None) -> str:
@@ -155,24 +193,29 @@ def _first_line(text: str) -> str:
     return line if len(line) <= 60 else f"{line[:57]}..."
 
 
-def _elapsed(runs: Sequence[RunLine]) -> float | None:
+def _elapsed(runs: Sequence[_Line]) -> float | None:
     """Seconds from the first start of a run to the last end, or to now if a run is active; None: none has begun."""
-    times = [(run.started, run.finished) for run in runs if run.started is not None]
-    if not times:
-        return None
-    return max(0.0, max(time() if end is None else end for _, end in times) - min(start for start, _ in times))
+    from mlecore.runs.record import moment
+
+    starts, ends = list[float](), list[float]()
+    for attempt in (attempt for run in runs for attempt in run.record.attempts):
+        if start := moment(attempt.started_at):
+            end = moment(attempt.ended_at)
+            starts.append(start.timestamp())
+            ends.append(end.timestamp() if end else time())
+    return max(0.0, max(ends) - min(starts)) if starts else None
 
 
-def _list_groups(found: dict[Path, list[RunLine]], runs: Path, as_json: bool) -> None:
+def _list_groups(found: dict[Path, list[_Line]], runs: Path, as_json: bool) -> None:
     from mlecore.runs.lock import holder
     from mlecore.units import show_duration
 
     rows, out = [], []
     for folder, lines in found.items():
-        states = Counter(run.state for run in lines)
+        states = Counter(run.record.state for run in lines)
         runner = holder(folder)
         at = f"process {runner.get('pid')} on {runner.get('host')}" if runner else ""
-        agents = sorted({run.label for run in lines})
+        agents = sorted({run.record.label for run in lines})
         elapsed, used = _elapsed(lines), sum(run.seconds or 0.0 for run in lines)
         rows.append(
             [
