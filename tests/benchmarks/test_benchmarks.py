@@ -11,8 +11,6 @@ import pytest
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 SMALLEST = {
     "archives.py": ["--mb", "2", "--rounds", "1"],
-    "audit.py": ["--rows", "600", "--images", "100"],
-    "audit_flaws.py": ["seti-breakthrough-listen", "--checks", "twins"],
     "competitions.py": ["spaceship-titanic", "--mb", "0.1", "--rounds", "1"],
     "gateway.py": ["--calls", "5", "--streams", "4", "--seconds", "1"],
     "listing.py": ["--rounds", "1"],

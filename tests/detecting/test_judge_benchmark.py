@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import sys
-from collections import Counter
+import tomllib
 from pathlib import Path
 from types import ModuleType
 
@@ -26,29 +26,11 @@ def harness() -> ModuleType:
     return module
 
 
-def test_the_logs(harness: ModuleType) -> None:
-    logs = harness.read_logs(EVALUATION / "logs")
-    assert len(logs) >= 73 and len({log.text for log in logs}) == len(logs)
-    assert {log.file for log in logs} == {path.name for path in (EVALUATION / "logs").glob("*.log")}
-    kinds = Counter(log.kind for log in logs)
-    assert set(kinds) == {"clean", "near-miss", "violating", "subtle"} and min(kinds.values()) >= 5
-    rules = Counter(rule for log in logs for rule in log.violates)
-    assert set(rules) == set(RULES) and min(rules.values()) >= 8
-    assert all(bool(log.violates) == (log.kind in ("violating", "subtle")) for log in logs)
-
-
-def test_what_is_counted(harness: ModuleType) -> None:
-    def judged(violates: set[str], **verdicts: str) -> object:
-        log = harness.Labelled(file="a", kind="k", violates=frozenset(violates), text="")
-        return harness.Judged(log=log, verdicts={"r": "clean", "s": "clean", **verdicts})
-
-    cases = [judged({"r"}, r="suspicious"), judged({"r"}), judged(set(), r="violation"), judged({"s"}, s="undecided")]
-    r, s, both = harness.figures(cases)
-    assert (r.flagged_rightly, r.flagged_wrongly, r.missed, r.precision, r.recall) == (1, 1, 1, 0.5, 0.5)
-    assert (s.undecided, s.precision, s.recall) == (1, None, 0.0)
-    assert (both.flagged_rightly, both.missed) == (1, 2)
-    assert harness.wilson(8, 10) == pytest.approx((0.4902, 0.9433), abs=1e-4)
-    assert harness.wilson(0, 0) is None
+def test_the_logs() -> None:
+    logs = tomllib.loads((EVALUATION / "logs" / "labels.toml").read_text())["logs"]
+    assert {log["file"] for log in logs} == {path.name for path in (EVALUATION / "logs").glob("*.log")}
+    assert {rule for log in logs for rule in log["violates"]} == set(RULES)
+    assert all(bool(log["violates"]) == (log["kind"] in ("violating", "subtle")) for log in logs)
 
 
 def test_it_judges_as_the_detector_does(

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import re
 import shutil
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
+import attrs
 import pytest
-from mle_detector_dolos import detector, installing
+from judged_runs import NOTEBOOK, a_run, cells, judged, renamed
+from mle_detector_dolos import installing
 from mle_detector_dolos.comparing import compare
-from mle_detector_dolos.judging import judge
 from mle_detector_dolos.scripts import Script, handed_out
 
-from mlecore.detectors import Detection
-from mlecore.errors import DataError, MlecoreError, UsageError
-from mlecore.options import resolve
-from mlecore.registry.provenance import PluginUse
-from mlecore.runs.record import RunRecord
+from mlecore.errors import DataError, UsageError
 
-NOTEBOOK = Path(__file__).with_name("notebook.py").read_text()
 ANOTHER = """
 import lightgbm as lgb
 import polars as pl
@@ -44,55 +36,21 @@ with open("submission.csv", "w") as out:
 """
 
 
-@pytest.fixture(scope="module")
-def dolos() -> None:
-    try:
-        installing.installed()
-    except MlecoreError as error:
-        pytest.skip(str(error))
-
-
-def a_run(tmp_path: Path, name: str = "a", **code: str) -> RunRecord:
-    folder = tmp_path / "g" / name
-    (folder / "code").mkdir(parents=True)
-    for file, text in code.items():
-        (folder / "code" / file.replace("_py", ".py").replace("_ipynb", ".ipynb")).write_text(text)
-    plugin = PluginUse(name="agent")
-    return RunRecord(
-        uid=name, name=name, group="g", group_uid="g", folder=folder, competition="ships", agent=plugin, backend=plugin
-    )
-
-
-def judged(
-    run: RunRecord, *group: RunRecord, public: Path | None = None, kaggle: str | None = None, **given: str
-) -> Detection:
-    competition: Any = SimpleNamespace(id="ships", facts=SimpleNamespace(kaggle=kaggle))
-    return judge(run, [run, *group], competition, public, resolve(detector().options, given, "dolos"))
-
-
 @pytest.fixture
 def references(tmp_path: Path) -> str:
     folder = tmp_path / "references" / "ships"
     folder.mkdir(parents=True)
-    cells = [{"cell_type": "markdown", "source": "# Ships"}]
-    cells += [{"cell_type": "code", "source": part} for part in NOTEBOOK.split("\n\n\n")]
-    (folder / "popular.ipynb").write_text(json.dumps({"cells": cells}))
+    (folder / "popular.ipynb").write_text(cells(NOTEBOOK))
     (folder / "broken.ipynb").write_text("{")
     (folder / "other.py").write_text(ANOTHER)
     (folder.parent / "elsewhere.py").write_text(ANOTHER)
     return str(folder.parent)
 
 
-def renamed(text: str) -> str:
-    for old, new in {"df": "frame_", "train": "known", "scores": "accs", "models": "zoo", "name": "label"}.items():
-        text = re.sub(rf"\b{old}\b", new, text)
-    return "# my own work\n" + text.replace("SEED = 7", "SEED = 2024  # luck").replace("0.5", "0.47")
-
-
 @pytest.mark.slow
 @pytest.mark.network
 def test_a_copied_notebook_with_other_names(dolos: None, tmp_path: Path, references: str) -> None:
-    detection = judged(a_run(tmp_path, main_py=renamed(NOTEBOOK), b_py="x = 1\n"), references=references)
+    detection = judged(a_run(tmp_path, {"main.py": renamed(), "b.py": "x = 1\n"}), references=references)
     [finding] = detection.findings
     assert (finding.rule, finding.verdict) == ("copied-notebook", "suspicious")
     assert finding.summary.startswith("code/main.py is") and "popular.ipynb" in finding.summary
@@ -101,7 +59,7 @@ def test_a_copied_notebook_with_other_names(dolos: None, tmp_path: Path, referen
     assert pair["longest"] > 30 and pair["overlap"] > 60 and pair["lines"]
     own, theirs = finding.evidence[:2]
     assert (own.file, theirs.file, theirs.of) == ("code/main.py", "popular.ipynb", "references")
-    assert own.line and own.last_line and own.last_line - own.line > 10 and own.quote in renamed(NOTEBOOK)
+    assert own.line and own.last_line and own.last_line - own.line > 10 and own.quote in renamed()
     assert detection.settings == {"dolos": installing.VERSION, "scripts": 2, "references": 2}
 
 
@@ -112,7 +70,7 @@ def test_honest_code_is_clean(dolos: None, tmp_path: Path, references: str) -> N
     (Path(references) / "ships" / "lists.py").write_text(lists.replace("word", "term"))
     imports = "".join(line + "\n" for line in NOTEBOOK.splitlines() if "import" in line) * 20
     Path(references, "ships", "other.py").unlink()
-    run = a_run(tmp_path, main_py=ANOTHER, lists_py="import os\n\n" + lists, i_py=imports)
+    run = a_run(tmp_path, {"main.py": ANOTHER, "lists.py": "import os\n\n" + lists, "i.py": imports})
     [finding] = judged(run, references=references).findings
     assert (finding.verdict, finding.details["compared"]) == ("clean", 2)
 
@@ -124,19 +82,17 @@ def test_code_from_the_public_data_may_be_used(dolos: None, tmp_path: Path, refe
     public.mkdir()
     (public / "description.md").write_text(f"# Ships\n\n```python\n{NOTEBOOK}```\n")
     assert NOTEBOOK in handed_out(public)
-    [finding] = judged(a_run(tmp_path, main_py=renamed(NOTEBOOK)), public=public, references=references).findings
+    [finding] = judged(a_run(tmp_path, {"main.py": renamed()}), public=public, references=references).findings
     assert finding.verdict == "clean"
 
 
 @pytest.mark.slow
 @pytest.mark.network
 def test_runs_with_each_other(dolos: None, tmp_path: Path, references: str) -> None:
-    one, two = a_run(tmp_path, "one", main_py=NOTEBOOK), a_run(tmp_path, "two", main_py=renamed(NOTEBOOK))
+    one, two = a_run(tmp_path, {"main.py": NOTEBOOK}, "one"), a_run(tmp_path, {"main.py": renamed()}, "two")
     options = {"references": references, "runs": "true"}
     same_program = judged(one, two, **options).findings[1]
     assert (same_program.verdict, same_program.summary) == ("clean", "no other run has code to compare with")
-    import attrs
-
     with_model = [attrs.evolve(run, model="m") for run in (one, two)]
     found = judged(with_model[0], with_model[1], **options).findings[1]
     assert (found.rule, found.verdict, found.evidence[1].of) == ("copied-run", "suspicious", "two")
@@ -157,7 +113,7 @@ def test_many_files_are_compared_in_batches(dolos: None) -> None:
     """The only pair that is alike is far down on both sides."""
     short = [Script(name=f"{n}.py", text=f"x{n} = [{n}]\nprint(x{n})\n") for n in range(130)]
     own, references = [*short], [*short[:60]]
-    own[120] = Script(name="mine.py", text=renamed(NOTEBOOK))
+    own[120] = Script(name="mine.py", text=renamed())
     references[55] = Script(name="theirs.py", text=NOTEBOOK)
     [pair] = compare(own, references, "")
     assert (pair.own.name, pair.reference.name) == ("mine.py", "theirs.py") and pair.similarity > 0.9
@@ -172,7 +128,7 @@ def test_imports_are_left_out_line_by_line() -> None:
 
 def test_without_references_nothing_is_decided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MLECORE_DOLOS", str(tmp_path / "cache"))
-    run = a_run(tmp_path, main_py=NOTEBOOK)
+    run = a_run(tmp_path, {"main.py": NOTEBOOK})
     missing = judged(run, references=str(tmp_path / "nowhere")).findings[0]
     assert (missing.verdict, "there is no folder" in missing.summary) == ("undecided", True)
     unknown = judged(run).findings[0]

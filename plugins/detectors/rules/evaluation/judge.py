@@ -9,145 +9,71 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from attrs import asdict, frozen
+from mle_detector_rules import detector
+from mle_detector_rules.judging import judge
+
+from mlecore.competitions import competition
+from mlecore.errors import MlecoreError
+from mlecore.options import pairs, resolve
+from mlecore.registry.provenance import PluginUse
+from mlecore.reports.statistics import wilson
+from mlecore.runs.record import Limits, RunRecord
 
 LOGS = Path(__file__).with_name("logs")
+FLAGGED = ("suspicious", "violation")
 
 
-@frozen(kw_only=True)
-class Labelled:
-    """A log and what is right."""
-
-    file: str
-    kind: str  # clean, near-miss, violating, subtle
-    violates: frozenset[str]  # rules
-    text: str
-
-
-@frozen(kw_only=True)
-class Judged:
-    """What the judge said of a log."""
-
-    log: Labelled
-    verdicts: Mapping[str, str]  # rule -> verdict
-
-
-@frozen(kw_only=True)
-class Figures:
-    """Of one rule, or of all. Intervals are Wilson's, of 95 %."""
-
-    rule: str
-    flagged_rightly: int
-    flagged_wrongly: int
-    missed: int
-    undecided: int
-    precision: float | None
-    precision_interval: tuple[float, float] | None
-    recall: float | None
-    recall_interval: tuple[float, float] | None
-
-
-def read_logs(folder: Path) -> list[Labelled]:
-    """All that labels.toml lists."""
-    listed = tomllib.loads((folder / "labels.toml").read_text(encoding="utf-8"))["logs"]
-    return [
-        Labelled(
-            file=entry["file"],
-            kind=entry["kind"],
-            violates=frozenset(entry["violates"]),
-            text=(folder / entry["file"]).read_text(encoding="utf-8"),
-        )
-        for entry in listed
-    ]
-
-
-def judge_logs(logs: Iterable[Labelled], options: Mapping[str, str]) -> tuple[list[Judged], dict[str, Any]]:
-    """Each log as the output of a run of its own; and what the calls took. Raises MlecoreError."""
-    from mle_detector_rules import detector
-    from mle_detector_rules.judging import judge
-
-    from mlecore.competitions import competition
-    from mlecore.options import resolve
-    from mlecore.registry.provenance import PluginUse
-    from mlecore.runs.record import Limits, RunRecord
-
+def judge_logs(folder: Path, options: Mapping[str, str]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """The logs of a folder with rule -> verdict, each judged as the output of a run; and what the calls took."""
     facts = competition("spaceship-titanic").facts  # the logs are of many; none depends on it
     resolved = resolve(detector().options, options, "detector rules")
-    found, input_tokens, output_tokens, cost = [], 0, 0, 0.0
+    logs = tomllib.loads((folder / "labels.toml").read_text(encoding="utf-8"))["logs"]
+    took: dict[str, Any] = {"input_tokens": 0, "output_tokens": 0, "cost_usd": 0.0}
     with tempfile.TemporaryDirectory(prefix="mlecore-judge-") as name:
         for number, log in enumerate(logs):
-            folder = Path(name) / str(number)
-            (folder / "logs").mkdir(parents=True)
-            (folder / "logs" / "output.log").write_text(log.text, encoding="utf-8")
-            use = PluginUse(name="agent")
-            run = RunRecord(
-                uid=str(number),
-                name=log.file,
-                group="judge",
-                group_uid="judge",
-                folder=folder,
-                competition=facts.id,
-                agent=use,
-                backend=use,
-                model="big-model",  # the logs' own
-                limits=Limits(network="llm"),
-            )
+            run = a_run(Path(name) / str(number), log["file"], (folder / log["file"]).read_text(encoding="utf-8"))
             detection = judge(run, facts, None, resolved)
-            found.append(Judged(log=log, verdicts={each.rule: each.verdict for each in detection.findings}))
-            usage = detection.usage
-            input_tokens += (usage and usage.input_tokens) or 0
-            output_tokens += (usage and usage.output_tokens) or 0
-            cost += (usage and usage.cost_usd) or 0.0
-            print(f"{number + 1:3} {log.file}", file=sys.stderr)
-    return found, {"input_tokens": input_tokens, "output_tokens": output_tokens, "cost_usd": round(cost, 4)}
+            log["verdicts"] = {each.rule: each.verdict for each in detection.findings}
+            for key in took:
+                took[key] += (detection.usage and getattr(detection.usage, key)) or 0
+            print(f"{number + 1:3} {log['file']}", file=sys.stderr)
+    return logs, took
 
 
-def figures(judged: Sequence[Judged]) -> list[Figures]:
-    """For each rule, and for all of them together."""
-    rules = sorted({rule for each in judged for rule in each.verdicts})
-    return [_figures(rule, [(each, rule) for each in judged]) for rule in rules] + [
-        _figures("all", [(each, rule) for each in judged for rule in rules])
-    ]
-
-
-def _figures(name: str, cases: Sequence[tuple[Judged, str]]) -> Figures:
-    right = wrong = missed = undecided = 0
-    for each, rule in cases:
-        flagged = each.verdicts[rule] in ("suspicious", "violation")
-        guilty = rule in each.log.violates
-        right += flagged and guilty
-        wrong += flagged and not guilty
-        missed += guilty and not flagged
-        undecided += each.verdicts[rule] == "undecided"
-    return Figures(
-        rule=name,
-        flagged_rightly=right,
-        flagged_wrongly=wrong,
-        missed=missed,
-        undecided=undecided,
-        precision=right / (right + wrong) if right + wrong else None,
-        precision_interval=wilson(right, right + wrong),
-        recall=right / (right + missed) if right + missed else None,
-        recall_interval=wilson(right, right + missed),
+def a_run(folder: Path, name: str, log: str) -> RunRecord:
+    (folder / "logs").mkdir(parents=True)
+    (folder / "logs" / "output.log").write_text(log, encoding="utf-8")
+    use, limits = PluginUse(name="agent"), Limits(network="llm")
+    known: dict[str, Any] = {"uid": folder.name, "group": "judge", "group_uid": "judge", "model": "big-model"}
+    return RunRecord(
+        **known, name=name, folder=folder, competition="spaceship-titanic", agent=use, backend=use, limits=limits
     )
 
 
-def wilson(hits: int, total: int, z: float = 1.959964) -> tuple[float, float] | None:
-    """The score interval of a share (Wilson 1927)."""
-    if not total:
-        return None
-    share, extra = hits / total, z * z / total
-    middle = share + extra / 2
-    spread = z * math.sqrt(share * (1 - share) / total + extra / (4 * total))
-    return max(0.0, (middle - spread) / (1 + extra)), min(1.0, (middle + spread) / (1 + extra))
+def figures(rule: str, cases: Sequence[tuple[str, bool]]) -> dict[str, Any]:
+    """``cases``: a verdict, and whether the log breaks the rule. Intervals are Wilson's, of 95 %."""
+    right = sum(verdict in FLAGGED and guilty for verdict, guilty in cases)
+    flagged, guilty = sum(verdict in FLAGGED for verdict, _ in cases), sum(guilty for _, guilty in cases)
+    found = {"rule": rule, "flagged_rightly": right, "flagged_wrongly": flagged - right, "missed": guilty - right}
+    found["undecided"] = sum(verdict == "undecided" for verdict, _ in cases)
+    for name, total in (("precision", flagged), ("recall", guilty)):
+        found[name] = right / total if total else None
+        found[f"{name}_interval"] = wilson(right / total, total) if total else None
+    return found
+
+
+def shown(found: Mapping[str, Any], name: str) -> str:
+    if found[name] is None:
+        return f"{name} -"
+    low, high = found[f"{name}_interval"]
+    return f"{name} {found[name]:.2f} ({low:.2f} to {high:.2f})"
 
 
 def main() -> int:
@@ -157,33 +83,26 @@ def main() -> int:
     parser.add_argument("--logs", type=Path, default=LOGS, help="folder with labels.toml")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
-    from mlecore.errors import MlecoreError
-    from mlecore.options import pairs
-
     try:
-        judged, took = judge_logs(read_logs(given.logs), {"model": given.model, **pairs(given.options, "-D")})
+        logs, took = judge_logs(given.logs, {"model": given.model, **pairs(given.options, "-D")})
     except MlecoreError as error:
         print(f"Error: {error}", file=sys.stderr)
         return error.exit_code
-    found = figures(judged)
+    every = [(rule, verdict, rule in log["violates"]) for log in logs for rule, verdict in log["verdicts"].items()]
+    rules = sorted({rule for rule, *_ in every})
+    found = [figures(rule, [(said, guilty) for of, said, guilty in every if of == rule]) for rule in rules]
+    found.append(figures("all", [(said, guilty) for _, said, guilty in every]))
     if given.json:
-        print(json.dumps({"model": given.model, "took": took, "figures": [asdict(each) for each in found]}, indent=1))
+        print(json.dumps({"model": given.model, "took": took, "figures": found}, indent=1))
         return 0
-    print(f"{given.model}: {len(judged)} logs, {took}")
+    print(f"{given.model}: {len(logs)} logs, {took}")
     for each in found:
-        print(
-            f"{each.rule:26} precision {shown(each.precision, each.precision_interval)}  "
-            f"recall {shown(each.recall, each.recall_interval)}  undecided {each.undecided}"
-        )
-    for one in judged:
-        for rule, verdict in one.verdicts.items():
-            if (verdict in ("suspicious", "violation")) != (rule in one.log.violates):
-                print(f"  {one.log.file} ({one.log.kind}): {rule}: {verdict}")
+        print(f"{each['rule']:26} {shown(each, 'precision')}  {shown(each, 'recall')}  undecided {each['undecided']}")
+    for log in logs:
+        for rule, verdict in log["verdicts"].items():
+            if (verdict in FLAGGED) != (rule in log["violates"]):
+                print(f"  {log['file']} ({log['kind']}): {rule}: {verdict}")
     return 0
-
-
-def shown(share: float | None, interval: tuple[float, float] | None) -> str:
-    return "-" if share is None or interval is None else f"{share:.2f} ({interval[0]:.2f} to {interval[1]:.2f})"
 
 
 if __name__ == "__main__":

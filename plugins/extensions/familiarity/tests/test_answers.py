@@ -8,7 +8,7 @@ import re
 import pandas as pd
 import pytest
 from mle_ext_familiarity.answers import by_chance, labels_of, measure, parse
-from mle_ext_familiarity.calls import Calls, Endpoint, OutOfCalls
+from mle_ext_familiarity.calls import Calls, Endpoint
 
 from mlecore import competition
 from mlecore.errors import UsageError
@@ -64,16 +64,6 @@ def test_no_data_are_sent(server, found, tmp_path) -> None:
     ((_, body, _),) = server.asked
     lines = body["messages"][0]["content"].split("\n\n")[1].splitlines()
     assert len(lines) == 10 and all(re.fullmatch(r"\d{4}_01", line) for line in lines)
-
-
-def test_a_probe_out_of_calls_goes_on(server, found, tmp_path) -> None:
-    target, truth = found
-    server.reply = replying(truth.__getitem__)
-    endpoint = Endpoint(url=server.url, model="m")
-    with pytest.raises(OutOfCalls):
-        measure(Calls(endpoint, tmp_path / "journal", 2), target, tmp_path, 50)
-    calls = Calls(endpoint, tmp_path / "journal")
-    assert measure(calls, target, tmp_path, 50).value == 1.0 and (calls.made, calls.kept) == (3, 2)
 
 
 def test_answers_are_read_strictly() -> None:

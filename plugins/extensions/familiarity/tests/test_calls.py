@@ -29,12 +29,6 @@ def test_a_killed_probe_goes_on_where_it_stopped(server, endpoint, tmp_path) -> 
     assert "secret-key" not in journal.read_text() and "secret-key" not in repr(last)
 
 
-def test_another_model_is_asked_again(server, endpoint, tmp_path) -> None:
-    for model in ("m", "other", "m"):
-        Calls(Endpoint(url=server.url, model=model), tmp_path / "journal.jsonl").reply("a")
-    assert [body["model"] for _, body, _ in server.asked] == ["m", "other"]
-
-
 def test_a_budget_holds_and_more_goes_on(server, endpoint, tmp_path) -> None:
     calls = Calls(endpoint, tmp_path / "journal.jsonl", 2)
     for question in "aba":
@@ -57,11 +51,6 @@ def test_an_error_that_repeats_the_key_is_shown_without_it(server, endpoint) -> 
     with pytest.raises(EndpointError, match="Bearer <key>") as error:
         Calls(endpoint).reply("a")
     assert "secret-key" not in str(error.value)
-
-
-def test_an_endpoint_that_is_not_there() -> None:
-    with pytest.raises(EndpointError, match="cannot be asked"):
-        Calls(Endpoint(url="http://127.0.0.1:9", model="m")).reply("a")
 
 
 def test_an_endpoint_without_log_probabilities_is_named(server, endpoint) -> None:

@@ -41,12 +41,6 @@ def test_a_long_text_is_sent_in_pieces_without_loss() -> None:
     assert list(pieces(" \n")) == []
 
 
-def test_pieces_count_by_their_tokens(model, monkeypatch) -> None:
-    monkeypatch.setattr("mle_ext_familiarity.text.pieces", lambda text: ["the cat sat", "the dog"])
-    mean, tokens = mean_probability(model, "")
-    assert (mean, tokens) == (pytest.approx((3 / 10 + 2 / 9 + 2 / 10) / 3), 3)
-
-
 def run(server, tmp_path: Path, *more: str):
     asked = ["--model", "m", "--endpoint", server.url, "--runs", str(tmp_path / "runs"), *more]
     return CliRunner().invoke(command, asked)
@@ -66,18 +60,6 @@ def test_a_model_that_has_read_the_page_shows(server, bigrams, tmp_path: Path) -
         assert len(control) < 4000 and found["base"] == pytest.approx(server.model.mean(control))
         differences.append(found["value"] - found["base"])
     assert differences[0] > 0.02 > abs(differences[1])
-
-
-def test_the_table_and_the_costs(server, bigrams, tmp_path: Path) -> None:
-    (tmp_path / f"{ID}.md").write_text(PAGE)
-    server.model = bigrams(PAGE)
-    done = run(server, tmp_path, "--texts", str(tmp_path))
-    lines = done.stdout.splitlines()
-    assert lines[0].split()[:3] == ["COMPETITION", "TOKEN", "PROBABILITY"] and lines[1].startswith(ID)
-    assert f"{server.model.mean(PAGE):.4f}" in lines[1]
-    assert f"{len(server.asked)} calls, 0 answers from" in done.stderr
-    again = run(server, tmp_path, "--texts", str(tmp_path))
-    assert again.stdout == done.stdout and again.stderr.startswith("0 calls")
 
 
 def test_texts_that_are_missing_or_empty_are_named(tmp_path: Path) -> None:

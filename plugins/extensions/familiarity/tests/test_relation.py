@@ -7,7 +7,6 @@ from datetime import date
 from statistics import fmean
 
 import pytest
-from mle_ext_familiarity.appendix import appendix
 from mle_ext_familiarity.measured import Measured
 from mle_ext_familiarity.probing import days
 from mle_ext_familiarity.relation import ages, by_age, relate
@@ -45,12 +44,6 @@ def test_the_difference_is_related_too() -> None:
     assert difference.rho == pytest.approx(1.0) and "Spearman 1.000" in str(difference)
 
 
-def test_many_competitions_give_the_same_p_each_time() -> None:
-    found = [row(n / 30, 0.0, ((n * 7) % 30) / 30) for n in range(30)]
-    first, again = relate(found)[0], relate(found)[0]
-    assert first == again and first.p is not None and 0 < first.p <= 1
-
-
 def test_competitions_are_parted_at_the_cutoff() -> None:
     cutoff = date(2023, 6, 1)
     values = [(0.9, date(2020, 1, 1)), (0.8, cutoff), (0.2, date(2023, 6, 2)), (0.1, date(2024, 1, 1))]
@@ -77,15 +70,3 @@ def test_days_are_read_from_a_table(tmp_path) -> None:
         path.write_text(wrong)
         with pytest.raises(UsageError, match="needs the columns id and ended"):
             days(path)
-
-
-def test_the_appendix_says_what_the_numbers_do_not_say() -> None:
-    found = [row(0.5, 0.1, 0.25, "a"), row(0.4, 0.1, None, "b")]
-    made = appendix("m", "text", found, relate(found), [], {"a": date(2020, 1, 1)})
-    assert [len(line) for line in made.rows] == [len(made.header)] * 2
-    assert made.rows[0] == ("a", "0.5000", "0.1000", "+0.4000", "-", "-", "1", "-", "2020-01-01", "0.250")
-    assert [(dot.name, dot.x, dot.y) for dot in made.dots] == [("a", pytest.approx(0.4), 0.25)]
-    text = " ".join(made.notes)
-    assert "no relation can be computed from 1 competitions" in text
-    for caveat in ("A correlation is no cause", "With few competitions", "changes how hard a task is"):
-        assert caveat in text

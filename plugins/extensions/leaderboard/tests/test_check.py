@@ -18,7 +18,6 @@ from mle_ext_leaderboard.proofs import ROWS
 
 from mlecore.cli import main
 from mlecore.runs.record import Replaced
-from mlecore.sharing.bundle import OpenBundle
 
 pytestmark = pytest.mark.slow
 
@@ -123,14 +122,6 @@ def test_a_false_disclosure(board: Path, make_export, add, answer, edits: dict[s
     answer(path, **edits)
     code, words = check(board)
     assert code == 1 and f"error, disclosures: {said}" in words, words
-
-
-def test_claims_without_a_record_are_claims(board: Path, make_export, add, tmp_path: Path) -> None:
-    add("alpha", make_export("a"))
-    assert check(board, "--comment", tmp_path / "c.md")[0] == 0
-    text = (tmp_path / "c.md").read_text()
-    assert "| human help | no | a claim: no record can tell |" in text
-    assert "| hours | 24 | the records say the same |" in text
 
 
 def test_what_is_proven_is_said_alike_everywhere(board: Path, make_export, add, tmp_path: Path) -> None:
@@ -268,50 +259,6 @@ def test_huge_numbers(board: Path, make_export, add, name: str, value: float) ->
     code, said = check(board)
     assert code == 1 and ("a number that cannot be true" in said or "cannot be read" in said), said
     assert call("build", "--board", board, "--to", board.parent / "site").exit_code == 0
-
-
-def test_archive_bombs(board: Path, make_export, add) -> None:
-    """Members that are longer than the list says, and a list that says that it is long."""
-    path = add("alpha", make_export("a"))
-    export = path.parent / "export.zip"
-    with OpenBundle(export) as source:
-        contents = {name: b"".join(source.read(name, 10**7)) for name in source.names()}
-    with zipfile.ZipFile(export, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in contents.items():
-            archive.writestr(name, b"\0" * 10**7 if name.endswith("submission.csv") else content)
-    code, said = check(board)
-    assert code == 1 and "has more than its" in said
-    import hashlib
-
-    listed = f"{'0' * 64} {10**13} {json.dumps('a.bin')}\n".encode()
-    head = json.loads(contents["bundle.json"]) | {"files_sha256": hashlib.sha256(listed).hexdigest()}
-    with zipfile.ZipFile(export, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("bundle.files", listed)
-        archive.writestr("bundle.json", json.dumps(head))
-    old = next(line for line in path.read_text().splitlines() if line.startswith("sha256"))
-    new = f'sha256 = "{hashlib.sha256(json.dumps(head).encode()).hexdigest()}"'
-    path.write_text(path.read_text().replace(old, new))
-    code, said = check(board)
-    assert code == 1 and "its files have 10.0 TB" in said, said
-
-
-def test_lists_that_no_folder_can_hold(board: Path, make_export, add, tmp_path: Path) -> None:
-    """One name twice, and a file that is a folder, too."""
-    import hashlib
-
-    for number, names in enumerate((("a", "a"), ("a", "a/b"))):
-        empty = hashlib.sha256(b"").hexdigest()
-        listed = "".join(f"{empty} 0 {json.dumps(name)}\n" for name in names).encode()
-        head = {"format": 1, "group": "g", "created_at": "", "mlecore": "", "runs": 0, "not_started": None}
-        head["files_sha256"] = hashlib.sha256(listed).hexdigest()
-        path = tmp_path / f"{number}.zip"
-        with zipfile.ZipFile(path, "w") as archive:
-            archive.writestr("bundle.json", json.dumps(head))
-            archive.writestr("bundle.files", listed)
-            for name in set(names):
-                archive.writestr(name, b"")
-        done = call("add", f"x{number}", path, "--board", board)
-        assert done.exit_code == 1 and not (board / "entries" / f"x{number}").exists(), done.output
 
 
 def at_the_end(content: bytes) -> bytes:

@@ -59,9 +59,3 @@ def test_entries_that_differ_on_few_competitions_are_alike() -> None:
     assert first.interval[1] > second.interval[0]
     noisy = rank_entries([entry(base), entry([0, 3] * 10 + [3, 3])])
     assert noisy[0].like == (1,) and noisy[0].ranks == (1, 2)
-
-
-def test_the_same_entries_give_the_same_numbers() -> None:
-    draw = random.Random(2)
-    entries = [entry([draw.randrange(4) for _ in range(22)]) for _ in range(5)]
-    assert rank_entries(entries) == rank_entries(entries) and rank_entries([]) == []

@@ -122,11 +122,6 @@ def test_a_build_replaces_only_what_it_built(full: Path, tmp_path: Path) -> None
     assert (tmp_path / "mine" / "thesis.tex").exists()
 
 
-def test_the_same_board_gives_the_same_site(full: Path) -> None:
-    first = {path.name: path.read_bytes() for path in build(full).rglob("*") if path.is_file()}
-    assert {path.name: path.read_bytes() for path in build(full).rglob("*") if path.is_file()} == first
-
-
 class Markup(HTMLParser):
     """Elements of a page, and addresses that it names."""
 

@@ -12,7 +12,6 @@ from attrs import evolve
 from mlecore.agents import Usage
 from mlecore.detectors import Finding
 from mlecore.grading.report import Report
-from mlecore.registry.loading import load_extensions
 from mlecore.registry.provenance import PluginUse
 from mlecore.runs.findings import Findings, write_findings
 from mlecore.runs.record import RunRecord
@@ -170,8 +169,3 @@ def test_nowhere_to_log(run: RunRecord, tmp_path: Path, monkeypatch: pytest.Monk
         hook(run)
     extension.run_graded(run, REPORT)
     assert not (tmp_path / "mlruns").exists() and not (tmp_path / "mlflow.db").exists()
-
-
-def test_it_is_found_and_used() -> None:
-    manager, problems = load_extensions()
-    assert not problems and manager.has_plugin("extension:mlflow")

@@ -124,5 +124,5 @@ def _version(site: Site, group: str, run: str) -> object:
     if group:
         runs = site.catalogue.group(group).look()
         at_work = [row.record.name for row in runs.rows.values() if row.record.state == "running"]
-        return runs.version, runs.unread, site.live.look_at(full_record(site, group, name) for name in at_work)
-    return tuple((runs.name, runs.version, runs.unread) for runs in site.catalogue.look())
+        return runs.version, site.live.look_at(full_record(site, group, name) for name in at_work)
+    return tuple((runs.name, runs.version) for runs in site.catalogue.look())

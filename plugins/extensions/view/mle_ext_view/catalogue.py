@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import os
 import threading
-import time
 from collections import Counter
 from datetime import datetime
 from pathlib import Path
@@ -25,7 +24,6 @@ from mlecore.runs.waiting import Reasons, read_reasons, with_reason
 from .places import Missing, child
 from .rows import Row, Stamp, file_stamp, read_row, stamp
 
-PATIENCE = 0.4  # seconds that a page waits for runs to be read; the next look goes on
 _PAIRS = 200  # of runs of a group
 
 
@@ -41,7 +39,6 @@ class Runs:
         self.controlled = False
         self._planned: dict[str, PlannedRun] = {}
         self._group_problems: list[str] = []
-        self._unread: set[str] = set()  # runs that no look has reached so far
         self._stamps: dict[str, Stamp] = {}
         self._damaged: dict[str, str] = {}
         self._of_group: Stamp | None = None
@@ -52,10 +49,10 @@ class Runs:
     def name(self) -> str:
         return self.folder.name
 
-    def look(self, patience: float = PATIENCE) -> Runs:
-        """Read what has changed since the last look, and for ``patience`` seconds runs that no look has reached."""
+    def look(self) -> Runs:
+        """Read what has changed since the last look."""
         with self._lock:
-            self._look(patience)
+            self._look()
         return self
 
     def row(self, name: str) -> Row:
@@ -73,7 +70,7 @@ class Runs:
                 raise Missing(f"there is no run {name[:200]!r} in {self.name}")
             return evolve(row, record=with_reason(row.record, read_reasons(self.folder)))
 
-    def _look(self, patience: float) -> None:
+    def _look(self) -> None:
         self._open()
         with os.scandir(self.folder) as entries:
             folders = {entry.name: entry.path for entry in entries if _is_run(entry)}
@@ -82,15 +79,8 @@ class Runs:
             del self._stamps[gone]
             self.rows.pop(gone, None)
             self._damaged.pop(gone, None)
-        self._unread = folders.keys() - self._stamps.keys()
-        for name in self._stamps:
+        for name in sorted(folders):
             self._read(name, folders[name])
-        until = time.monotonic() + patience
-        for name in sorted(self._unread):
-            self._unread.discard(name)
-            self._read(name, folders[name])
-            if time.monotonic() > until:
-                break
         self._plan()
         reasons, controlled = read_reasons(self.folder), bool(holder(self.folder))
         if (reasons, controlled) != (self._reasons, self.controlled):
@@ -122,7 +112,7 @@ class Runs:
         self.rows = {
             name: read.pop(name) if name in read else _planned(group, run)
             for name, run in self._planned.items()
-            if name in read or (name not in self._damaged and name not in self._unread)
+            if name in read or name not in self._damaged
         } | read
 
     def _read(self, name: str, path: str) -> None:
@@ -166,11 +156,6 @@ class Runs:
             found.setdefault((row.record.competition, row.record.seed), []).append(row.record.name)
         each = (pair for names in found.values() for pair in itertools.combinations(names, 2))
         return list(itertools.islice(each, _PAIRS))
-
-    @property
-    def unread(self) -> int:
-        """Runs that no look has reached so far."""
-        return len(self._unread)
 
     @property
     def states(self) -> dict[str, int]:
@@ -240,12 +225,8 @@ class Catalogue:
             return self._groups.setdefault(name, Runs(folder))
 
     def look(self) -> list[Runs]:
-        """All groups, after a look at each that reads for ``PATIENCE`` seconds, twice that at most."""
-        groups = self.groups()
-        until = time.monotonic() + PATIENCE
-        for runs in groups:
-            runs.look(max(PATIENCE / len(groups), until - time.monotonic()))
-        return groups
+        """All groups, after a look at each."""
+        return [runs.look() for runs in self.groups()]
 
     def groups(self) -> list[Runs]:
         """Those of the folder, the newest first."""

@@ -69,7 +69,7 @@ def groups_page(site: Site) -> str:
 
 def _left(group: Runs) -> str:
     left = group.time_left(datetime.now(UTC))
-    if left is None or group.unread:
+    if left is None:
         return ""
     if not group.controlled:
         return "No controller is running."

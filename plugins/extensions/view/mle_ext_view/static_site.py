@@ -18,7 +18,6 @@ from .site import Site, compare_name, file_name
 
 _LOG = 1 << 20  # bytes of a log, its end
 _CALLS = 100  # pages of a conversation
-_ALL = 3600.0  # seconds that reading a group may take
 
 
 def write_site(runs: Path, folder: Path) -> int:
@@ -40,7 +39,7 @@ def write_site(runs: Path, folder: Path) -> int:
 def _pages(site: Site) -> Iterator[tuple[str, Callable[[], str]]]:
     """Paths below the folder, and what makes each page."""
     for group in site.catalogue.groups():
-        rows = group.look(_ALL).with_reasons()
+        rows = group.look().with_reasons()
         yield f"g/{group.name}/index.html", partial(group_page.group_page, site, group.name, {})
         for row in rows:
             for name, make in _run_pages(site, group.name, row.record.name):

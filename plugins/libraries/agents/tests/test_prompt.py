@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
-from mle_lib_agents import WORK, model, programs, prompt
+from mle_lib_agents import WORK, model
 from mle_lib_agents.usage import json_lines, reported, total
 
 from mlecore.agents import Task
@@ -35,25 +35,11 @@ TASK = Task(
 )
 
 
-def test_prompt_has_every_part_once() -> None:
-    text = prompt(TASK)
-    for part in ("Count them.", "Do it in R.", "2 CPUs, one GPU", "Time: ", TEXTS.rules.strip()):
-        assert text.count(part) == 1, part
-
-
 def test_a_run_without_a_model_says_how_to_name_one() -> None:
     assert model(TASK, "mine") == "m"
     with pytest.raises(UsageError, match="agent mine needs a model") as caught:
         model(evolve(TASK, model=None), "mine")
     assert "--model" in str(caught.value.fix)
-
-
-def test_programs_are_in_one_folder(tmp_path: Path) -> None:
-    (tmp_path / "main.py").touch()
-    assert programs(tmp_path, "clock.py") == {
-        "agent/main.py": tmp_path / "main.py",
-        "agent/clock.py": WORK / "clock.py",
-    }
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import re
 from collections import Counter
@@ -10,10 +9,10 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import IO
 
-from mlecore_audit import names, outlines, sequences
+from mlecore_audit import outlines, sequences
 from mlecore_audit.columns_found import Columns
 from mlecore_audit.fields import Fields, reader_of
-from mlecore_audit.files import BROKEN, HEAD, Item, is_text
+from mlecore_audit.files import HEAD, Item, is_text
 from mlecore_audit.finding import Finding
 from mlecore_audit.keys import Keys
 from mlecore_audit.logs import Logs
@@ -31,7 +30,6 @@ _DIGITS = re.compile(r"\d+")
 
 def examine(subject: Subject, items: int = _ITEMS) -> Iterator[Finding]:
     """``items``: test items whose metadata are read, evenly chosen."""
-    yield from _copies(subject)
     columns, logs, loose, pixels = Columns(subject), Logs(subject), Loose(subject), Pixels(subject)
     keys = Keys(list(subject.answers.index), subject.keys, _ROWS)
     foreign = Keys(list(subject.answers.index), [], _ROWS, subject.aliases)
@@ -91,7 +89,6 @@ def examine(subject: Subject, items: int = _ITEMS) -> Iterator[Finding]:
         yield from columns.of_metadata(examples[kind], fields_by_key)
         yield from sequences.findings(subject, examples[kind], fields_by_key)
     yield from outlines.examine(subject)
-    yield from names.findings(subject)
 
 
 def _kind(item: Item, key: str) -> str:
@@ -111,23 +108,3 @@ def _fields(subject: Subject, item: Item, stream: IO[bytes]) -> Fields:
     except Exception as error:  # libraries for odd formats raise whatever they like
         subject.failed(item.name, f"its metadata cannot be read: {error}")
         return fields
-
-
-def _copies(subject: Subject) -> Iterator[Finding]:
-    """The file of the answers itself, under any name."""
-    answers = subject.root / subject.facts.answers
-    size, digest = answers.stat().st_size, ""
-    for item in subject.names:
-        if item.size == size and size and item.path.stat().st_size:
-            digest = digest or hashlib.sha256(answers.read_bytes()).hexdigest()
-            try:
-                with item.open() as stream:
-                    same = hashlib.sha256(stream.read(size + 1)).hexdigest() == digest
-            except (*BROKEN, KeyError) as error:
-                subject.failed(item.name, str(error))
-                continue
-            if same:
-                evidence = f"it is {subject.facts.answers}, byte for byte"
-                yield Finding(
-                    level="answer", kind="copy", file=item.name, evidence=evidence, score=subject.perfect_score
-                )

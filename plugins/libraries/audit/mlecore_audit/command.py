@@ -43,14 +43,14 @@ def command(
     from mlecore.data.opening import open_prepared
     from mlecore_audit.finding import UNEXAMINED
     from mlecore_audit.page import Audited, write_page
-    from mlecore_audit.run import JOBS, audit
+    from mlecore_audit.run import audit
 
     dirs = DataDirs.of(data)
     competitions = [competition(id, edition) for id in ids]
     opened = [open_prepared(each, dirs, synthetic=synthetic, verified=False) for each in competitions]
     audited = []
     for chosen, prepared in zip(competitions, opened, strict=True):
-        results = audit(chosen, prepared, jobs=JOBS)
+        results = audit(chosen, prepared)
         audited.append(Audited(facts=chosen.facts, kind=prepared.kind(chosen.facts), findings=tuple(results)))
         if not as_json:
             _print(audited[-1])

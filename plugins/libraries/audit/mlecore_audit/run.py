@@ -23,21 +23,17 @@ from mlecore_audit.finding import LEVELS, UNEXAMINED, Finding
 from mlecore_audit.subject import Subject
 
 CHECKS = ("answers", "tells", "twins", "groups", "labels", "grader")
-JOBS = max(1, min(len(CHECKS), os.cpu_count() or 1))  # checks that the command runs at once
+_JOBS = max(1, min(len(CHECKS), os.cpu_count() or 1))  # checks at once
 _EVERY = 15.0  # seconds between two lines about the progress of a check
 
 
-def audit(competition: Competition, prepared: Prepared, *, jobs: int = 1) -> list[Finding]:
-    """What the checks find, the most serious first. ``jobs``: checks that run at once, each in a process of its own.
+def audit(competition: Competition, prepared: Prepared) -> list[Finding]:
+    """What the checks find, the most serious first. Each check has a process of its own.
 
     What could not be read, and a check that failed, are findings of kind ``unexamined``.
     """
-    if jobs <= 1:
-        subject = Subject(competition, prepared)
-        found = [finding for check in CHECKS for finding in findings(subject, check)]
-        return ordered([*found, *unexamined(subject.unexamined)])
     order = {"id": competition.id, "edition": competition.edition, "prepared": prepared.to_json()}
-    with ThreadPoolExecutor(jobs) as pool:
+    with ThreadPoolExecutor(_JOBS) as pool:
         replies = list(pool.map(lambda check: _in_a_process(check, order), CHECKS))
     results = [Finding(**finding) for reply in replies for finding in reply["findings"]]
     return ordered([*results, *unexamined({file: why for reply in replies for file, why in reply["unread"].items()})])

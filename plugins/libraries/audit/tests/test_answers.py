@@ -21,9 +21,7 @@ import pytest
 from mlecore_audit.finding import Finding
 from mlecore_audit.match import match
 from mlecore_audit.run import findings
-from mlecore_audit.sequences import _translation
 from mlecore_audit.subject import Subject
-from mlecore_audit.tfrecords import _masked_crc
 
 from mlecore.prepare.media import dicom, encode, wav
 
@@ -160,22 +158,7 @@ def _hdf5_table(table: pd.DataFrame) -> bytes:
     return out.getvalue()
 
 
-def _tfrecords(table: pd.DataFrame) -> bytes:
-    """A record for each row: an Example whose features are lists of bytes."""
-
-    def field(data: bytes) -> bytes:
-        return b"\x0a" + bytes([len(data)]) + data
-
-    records = []
-    for row in table.astype(str).to_dict("records"):
-        values = {name: b"\x12" + field(field(field(text.encode())))[1:] for name, text in row.items()}
-        data = field(b"".join(field(field(name.encode()) + value) for name, value in values.items()))
-        length = struct.pack("<Q", len(data))
-        records.append(length + struct.pack("<I", _masked_crc(length)) + data + bytes(4))
-    return b"".join(records)
-
-
-@pytest.mark.parametrize("write", [_parquet, _hdf5_table, _tfrecords])
+@pytest.mark.parametrize("write", [_parquet, _hdf5_table])
 def test_answers_in_tables_of_other_formats_are_found(
     found_by: FoundBy, write: Callable[[pd.DataFrame], bytes]
 ) -> None:
@@ -226,22 +209,6 @@ def test_answers_without_keys_are_found(subject_of: Callable[..., Subject], orde
     column = table[300:].sort_values(order)["digit"].to_csv(index=False).encode()
     found = list(findings(subject_of(table[:300], table[300:], {"x.csv": column}), "answers"))
     assert [(f.level, f.file) for f in found] == [(level, "public/x.csv")], found
-
-
-def test_answers_in_the_log_of_a_receiver_are_found(subject_of: Callable[..., Subject]) -> None:
-    rng = np.random.default_rng(4)
-    minutes = rng.uniform(0, 60, (10, 50)).round(6)
-    table = pd.DataFrame(
-        [(f"drive{d}_{n}", round(37 + minutes[d, n] / 60, 10)) for d in range(10) for n in range(50)],
-        columns=["id", "digit"],
-    )
-    logs = {
-        f"test/drive{d}/log.nmea": b"".join(b"$GPGGA,0,37%09.6f,N,12158.3,W,1\r\n" % minute for minute in minutes[d])
-        for d in range(5, 10)
-    }
-    (found,) = findings(subject_of(table[:250], table[250:], logs), "answers")
-    assert (found.level, found.kind) == ("answer", "values")
-    assert "'latitude' holds 'digit'" in found.evidence
 
 
 FORMATS = {
@@ -295,49 +262,8 @@ def test_metadata_of_members_of_archives_are_read(found_by: FoundBy) -> None:
     _assert_answer(found_by("answers", plant), "public/test.tar.gz!pictures.zip!k", "its field 'text note'")
 
 
-def test_metadata_of_an_archive_for_each_item_are_one_kind(found_by: FoundBy) -> None:
-    def plant(public: Path, train: pd.DataFrame, test: pd.DataFrame) -> None:
-        with tarfile.open(public / "test.tar.gz", "w:gz") as tar:
-            for name, data in _files(test, _png, ".png"):
-                inner = io.BytesIO()
-                with zipfile.ZipFile(inner, "w") as archive:
-                    archive.writestr(name, data)
-                member = tarfile.TarInfo(f"Sample_{Path(name).stem}.zip")
-                member.size = len(inner.getvalue())
-                tar.addfile(member, io.BytesIO(inner.getvalue()))
-
-    _assert_answer(found_by("answers", plant), "public/test.tar.gz!Sample_k", "its field 'text note'")
-
-
-def test_a_field_that_is_filled_in_afterwards_is_a_leak(found_by: FoundBy) -> None:
-    def plant(public: Path, train: pd.DataFrame, test: pd.DataFrame) -> None:
-        giver = ["somebody" + id if digit == 3 else "N/A" for id, digit in zip(test["id"], test["digit"], strict=True)]
-        test[["id"]].assign(giver=giver).to_csv(public / "x.csv", index=False)
-
-    found = found_by("answers", plant)
-    assert [(f.level, f.file) for f in found] == [("leak", "public/x.csv")], found
-    assert "its column 'giver' tells 'digit'" in found[0].evidence
-
-
-def test_the_answers_file_itself_is_found(found_by: FoundBy) -> None:
-    def plant(public: Path, train: pd.DataFrame, test: pd.DataFrame) -> None:
-        (public / "notes").write_bytes((public.parent / "private" / "test.csv").read_bytes())
-
-    found = found_by("answers", plant)
-    assert ("answer", "copy", "public/notes", 1.0) in [(f.level, f.kind, f.file, f.score) for f in found]
-
-
 def test_clean_data_give_no_finding(found_by: FoundBy) -> None:
     assert found_by("answers") == []
-
-
-def test_sequences_of_other_words_are_recognised() -> None:
-    rng = np.random.default_rng(0)
-    truths = {str(k): [str(v) for v in rng.integers(1, 21, 12)] for k in range(15)}
-    lists: dict[str, list[str]] = {k: [f"gesture-{v}" for v in own] for k, own in truths.items()}
-    assert _translation(truths, lists) == {f"gesture-{v}": str(v) for v in range(1, 21)}
-    shuffled = {k: [f"gesture-{v}" for v in rng.permutation(own)] for k, own in truths.items()}
-    assert _translation(truths, shuffled) is None
 
 
 def test_a_column_in_the_order_of_the_answers_is_found_and_one_that_only_splits_them_is_not() -> None:
@@ -355,33 +281,6 @@ def test_a_column_in_the_order_of_the_answers_is_found_and_one_that_only_splits_
 def test_few_rows_prove_nothing() -> None:
     truth = pd.Series(list("ababab"), [str(k) for k in range(6)])
     assert match(truth, truth.map({"a": "x", "b": "y"}), 1) is None
-
-
-def test_texts_of_the_answers_among_others_are_found(subject_of: Callable[..., Subject]) -> None:
-    rng = np.random.default_rng(5)
-    texts = ["".join(rng.choice(list("CHON123-"), 30)) for _ in range(500)]
-    table = pd.DataFrame({"id": [f"k{n}" for n in range(500)], "digit": texts})
-    held = [*texts[300:340], *texts[:50], *("".join(rng.choice(list("CHON"), 30)) for _ in range(60))]
-    lists = {name: "\n".join(["name", *lines]).encode() for name, lines in (("x", held), ("y", texts[:200]))}
-    subject = subject_of(table[:300], table[300:], {f"{name}.csv": data for name, data in lists.items()})
-    (found,) = findings(subject, "answers")
-    assert (found.level, found.kind, found.file) == ("caution", "values", "public/x.csv")
-    assert "'name' holds 40 texts of 'digit'" in found.evidence
-
-
-def test_pictures_whose_pixels_are_the_answers_are_found(subject_of: Callable[..., Subject]) -> None:
-    rng = np.random.default_rng(3)
-    pages = rng.integers(0, 256, (6, 10, 12), dtype=np.uint8)
-
-    def rows(numbers: Iterable[int]) -> pd.DataFrame:
-        cells = [(f"{n}_{y}_{x}", pages[n, y, x] / 255) for n in numbers for y in range(10) for x in range(12)]
-        return pd.DataFrame(cells, columns=["id", "digit"])
-
-    files = {"clean/a.png": encode(pages[4], "PNG"), "clean/b.png": encode(pages[1], "PNG")}
-    subject = subject_of(rows(range(4)), rows((4, 5)), files)
-    (found,) = findings(subject, "answers")
-    assert (found.level, found.kind, found.file) == ("answer", "pixels", "public/clean/a.png")
-    assert "those of 1 of 2 test items" in found.evidence
 
 
 def test_an_input_that_mostly_is_the_answer_is_none() -> None:

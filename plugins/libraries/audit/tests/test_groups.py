@@ -113,12 +113,3 @@ def test_clean_data_have_no_groups(subject_of: Any, rng: np.random.Generator) ->
     ids = [f"row{n:05}x" for n in rng.permutation(ROWS)]
     frame = pd.DataFrame({"id": ids, **columns, "digit": rng.integers(1, 10, ROWS)})
     assert list(groups.examine(subject_of(*by_row(frame, rng)))) == []
-
-
-def test_the_majority_of_words_and_the_mean_of_numbers() -> None:
-    index = pd.Index(["a", "b", "c", "d"], name="key")
-    group = pd.Series([1.0, 1.0, 1.0, 2.0], index)
-    words = pd.DataFrame({"animal": ["cat", "dog", "dog", "cat"]}, index)
-    numbers = pd.DataFrame({"price": ["1", "2", "6", "4"]}, index)
-    assert groups.majority(words, group)["animal"].to_dict() == {1.0: "dog", 2.0: "cat"}
-    assert groups.majority(numbers, group)["price"].to_dict() == {1.0: 3.0, 2.0: 4.0}

@@ -44,13 +44,6 @@ def test_classes_of_one_part_only(subject_of: Any, rng: np.random.Generator) -> 
     assert unused.level == "note" and "1 of 'digit' such as '11' (9 rows, 1.0%)" in unused.evidence
 
 
-def test_quantities_have_no_classes(subject_of: Any, rng: np.random.Generator) -> None:
-    train, test = rows(rng, 900, "a"), rows(rng, 300, "b")
-    for part in (train, test):
-        part["digit"] = rng.integers(0, 10**6, len(part))
-    assert list(labels.examine(subject_of(train, test))) == []
-
-
 @pytest.mark.parametrize(("shift", "level"), [(1.0, "note"), (5.0, "caution")])
 def test_drift(shift: float, level: str, subject_of: Any, rng: np.random.Generator) -> None:
     train, test = rows(rng, 900, "a"), rows(rng, 300, "b")
@@ -71,10 +64,6 @@ def test_drift_of_words_and_of_what_depends_on_two_columns(rng: np.random.Genera
     alone = part(400, 1)[["one"]], part(400, -1)[["one"]]
     none = drift_of(*alone)
     assert none is not None and none.low < 0.5
-
-
-def test_too_few_rows_for_a_classifier(rng: np.random.Generator) -> None:
-    assert drift_of(rows(rng, 20, "a"), rows(rng, 500, "b")) is None
 
 
 def test_columns_that_hold_one_value_or_none() -> None:

@@ -6,7 +6,6 @@ import re
 from itertools import islice
 
 from mlecore_audit.mutants import Grid, mutants
-from mlecore_audit.mutants.text import FILES
 
 SAMPLE = ("id,target,note\n" + "".join(f'a{i},0.{i},"x, {i}"\n' for i in range(10))).encode()
 
@@ -18,12 +17,6 @@ def stream(count: int, seed: int = 0) -> dict[str, bytes]:
 def test_the_same_seed_gives_the_same_stream_however_long() -> None:
     assert list(stream(900).items())[:300] == list(stream(300).items())
     assert stream(900) != stream(900, seed=1)
-
-
-def test_hundreds_differ() -> None:
-    made = list(islice(mutants({"sample": SAMPLE}, ["id"], 0), 900))
-    assert len({m.data for m in made}) > 600
-    assert sum(m.data == SAMPLE for m in made) < 20
 
 
 def test_every_kind_is_there() -> None:
@@ -42,15 +35,6 @@ def test_every_kind_is_there() -> None:
     assert sum("; " in name for name in made) > 100  # pairs
 
 
-def test_a_few_are_of_every_kind() -> None:
-    names = [name.partition(": ")[2] for name in stream(15)]
-    files = {what for what, _ in FILES}
-    columns = [name for name in names if "column" in name and name not in files]
-    assert sum(name in files for name in names) == len(columns) == 3
-    assert sum(name.startswith(("all of target", "all of note")) for name in names) == 3
-    assert sum(" of row " in name and name.startswith(("target", "note")) for name in names) == 3
-
-
 def test_words_of_lists() -> None:
     boxes = b"id,boxes\n" + b"".join(b"a%d,car 0.5 %d 9\n" % (i, i) for i in range(5))
     made = {m.name: m.data for m in islice(mutants({"sample": boxes}, ["id"], 0), 500)}
@@ -61,16 +45,6 @@ def test_words_of_lists() -> None:
     ):
         name = next(name for name in made if name.startswith("sample: boxes of row") and name.endswith(what))
         assert re.search(rb",%s\n" % cell, made[name]), what
-
-
-def test_a_row_is_missing_repeated_or_replaced() -> None:
-    made = stream(1500)
-    rows = SAMPLE.splitlines()[1:]
-    (name,) = [n for n in made if n.startswith("sample: row ") and n.endswith(" missing")]
-    gone = int(name.split()[2])
-    assert made[name].splitlines()[1:] == rows[:gone] + rows[gone + 1 :]
-    replaced = next(data for n, data in made.items() if n.startswith("sample: row") and "in place of" in n)
-    assert len(replaced.splitlines()) == 11 and len(set(replaced.splitlines())) == 10
 
 
 def test_a_grid_keeps_quotes_and_line_breaks() -> None:

@@ -11,14 +11,12 @@ import zipfile
 import zlib
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 from mlecore_audit.fields import reader_of
 from mlecore_audit.files import contents
 from mlecore_audit.keys import Keys
-from mlecore_audit.matching import Matcher, part_of
-from mlecore_audit.nmea import positions
+from mlecore_audit.matching import Matcher
 from mlecore_audit.tables import tables
 from mlecore_audit.twins.pictures import picture_of
 
@@ -73,27 +71,12 @@ def test_keys_are_found_in_paths(key: str, path: str) -> None:
     assert Matcher(["other"])(path) is None
 
 
-def test_folders_name_the_part() -> None:
-    assert [part_of(path) for path in ("train/1.png", "x/test_images/1.png", "train_test/1", "1.png")] == [
-        "train",
-        "test",
-        None,
-        None,
-    ]
-
-
 def test_keys_are_found_in_columns_however_they_are_spelled() -> None:
     keys = Keys(["007", "b.png", "c"], ["id"], 10)
     frame = pd.DataFrame({"file": ["x/7.jpg", "x/b.jpg", "x/c.jpg", "x/d.jpg"], "y": ["1", "2", "3", "4"]})
     [(column, rows)] = keys.rows(frame)
     assert column == "file"
     assert dict(zip(rows.index, rows["y"], strict=True)) == {"007": "1", "b.png": "2", "c": "3"}
-
-
-def test_positions_of_a_receiver_are_degrees() -> None:
-    lines = [b"$GPGGA,000000.00,3723.2475,N,12158.3416,W,1\r\n", b"$GPGSV,1,1\r\n", b"noise\r\n"]
-    degrees = round(37 + 23.2475 / 60, 10), round(-(121 + 58.3416 / 60), 10)
-    assert positions(lines) == [{"latitude": repr(degrees[0]), "longitude": repr(degrees[1])}]
 
 
 @pytest.mark.parametrize(
@@ -170,12 +153,3 @@ def test_pictures_that_lie_about_their_dimensions_are_read() -> None:
     assert reader is not None
     assert reader(io.BytesIO(data), len(data))["#width"] == "100000"
     assert picture_of(data, "image") is None
-
-
-def test_arrays_of_pictures_are_no_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mlecore_audit.tables.WHOLE", 20)
-    (tmp_path / "public").mkdir()
-    np.save(tmp_path / "public" / "x.npy", np.zeros((2, 3, 4)))
-    failed: dict[str, str] = {}
-    assert list(tables(tmp_path, failed.__setitem__)) == []
-    assert failed == {}

@@ -15,7 +15,6 @@ import pytest
 from mlecore_audit.finding import Finding
 from mlecore_audit.run import findings
 from mlecore_audit.subject import Subject
-from mlecore_audit.tells import _tail
 
 from mlecore.prepare.media import encode
 
@@ -178,9 +177,3 @@ def test_sizes_that_content_decides_are_a_caution(found_by: FoundBy) -> None:
     found = found_by("tells", plant)
     assert any("size in bytes" in f.evidence for f in found)
     assert {f.level for f in found} == {"caution"}, found
-
-
-def test_the_tail_of_a_skewed_distribution_is_not_that_of_a_normal_one() -> None:
-    shuffled = np.random.default_rng(0).gamma(1.0, size=1060).tolist()
-    assert _tail(12.0, shuffled) == pytest.approx(np.exp(-12.0), rel=2)
-    assert _tail(0.0, [-1.0, 0.0, 1.0]) == pytest.approx(0.5)

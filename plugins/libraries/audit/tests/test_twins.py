@@ -88,12 +88,6 @@ def test_same_bytes_in_a_folder_and_an_archive(subject_of: Any, rng: np.random.G
     assert "of 30 with known labels, 30 have the same ones" in found.evidence
 
 
-def test_a_blank_file_is_no_twin(subject_of: Any, rng: np.random.Generator) -> None:
-    train, test = rows(rng, TRAIN, "a"), rows(rng, TEST, "b")
-    files = {f"train/{id}.dat": b"blank" for id in train["id"]} | {f"test/{id}.dat": b"blank" for id in test["id"]}
-    assert list(twins.examine(subject_of(train, test, files))) == []
-
-
 @pytest.mark.parametrize(("label", "mirrored"), [("right", 1), ("wrong", 1), ("right", -1)])
 def test_images_that_were_compressed_and_scaled(
     label: str, mirrored: int, subject_of: Any, rng: np.random.Generator
@@ -167,13 +161,6 @@ def test_texts_with_a_changed_word(subject_of: Any, rng: np.random.Generator) ->
     found = the(list(twins.examine(subject_of(train, test))))
     assert found.level == "leak" and found.score == 0.625 and found.file == "public/test.csv"
     assert "25 of 40 test rows share most of the phrases in 'text'" in found.evidence
-
-
-def test_short_titles_that_come_again(subject_of: Any, rng: np.random.Generator) -> None:
-    titles = [" ".join(rng.choice(WORDS, 4)) for _ in range(TRAIN + TEST)]
-    train, test = rows(rng, TRAIN, "a", title=titles[:TRAIN]), rows(rng, TEST, "b", title=titles[TRAIN:])
-    found = the(list(twins.examine(subject_of(train, copied(test, train, 25)))))
-    assert (found.level, found.score) == ("leak", 0.625)
 
 
 def test_rows_that_are_equal_once_rounded(subject_of: Any, rng: np.random.Generator) -> None:

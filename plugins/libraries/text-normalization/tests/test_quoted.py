@@ -105,12 +105,6 @@ def test_runs_are_rows_of_one_number(tmp_path: Path) -> None:
     ]
 
 
-def test_it_takes_several_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(quoted, "_PIECE", 100)
-    found = read(tmp_path, written([(n, 0, "big\n\ncat", "x") for n in range(50)]))
-    assert found is not None and len(found) > 5 and sum(map(len, found)) == 50
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -166,11 +160,6 @@ def test_types_are_guessed_where_pandas_guesses_them(tmp_path: Path, rows: int) 
     with pytest.warns() if rows == 131_072 else nullcontext():
         guessed = pd.read_csv(io.StringIO(text))["after"].iloc[-1]
     assert (read(tmp_path, text) is None) == (guessed == 7) == (rows == 131_072)
-
-
-def test_a_stray_quote_in_a_long_table_costs_no_time(tmp_path: Path) -> None:
-    text = HEADER + '1,0,"c"at","cat"\n' + '1,0,"cat","cat"\n' * 200_000
-    assert read(tmp_path, text) is None
 
 
 def test_what_is_no_archive_or_lacks_the_table_is_reported(tmp_path: Path) -> None:

@@ -71,8 +71,6 @@ def _with_word(place: int, word: str) -> Callable[[str], str]:
     return changed
 
 
-_WORDS = ("nan", "inf", "-1", "2.5", "x")
-
 _LISTS: tuple[tuple[str, Callable[[str], str]], ...] = (
     *(
         (f"word {i + 1} is {word!r}", _with_word(i, word))

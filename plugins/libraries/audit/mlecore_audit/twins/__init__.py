@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
-from attrs import frozen
 
 from mlecore_audit.copying import score_of_copies
 from mlecore_audit.finding import Finding, Level
@@ -16,7 +15,7 @@ from mlecore_audit.training import Role
 from mlecore_audit.twins.files import MOST, Entry, Files, read_files
 from mlecore_audit.twins.hamming import near_pairs
 from mlecore_audit.twins.pictures import RADIUS, Kind, positions, same
-from mlecore_audit.twins.tables import twins_in_tables
+from mlecore_audit.twins.tables import Twins, twins_in_tables
 from mlecore_audit.twins.texts import near_texts
 
 if TYPE_CHECKING:
@@ -25,16 +24,6 @@ if TYPE_CHECKING:
 _TENTH = 0.1  # of the test rows; of the way from the sample's score to the perfect one
 _NEAREST = 3  # training images that are compared in detail with a test image as it is
 _COMMON = 20  # training rows with the same file or picture, above which it is a blank, not a copy
-
-
-@frozen
-class Twins:
-    """Pairs of one kind of likeness."""
-
-    what: str  # that test rows have or do: "share most of their phrases with a training row"
-    pairs: Mapping[str, str]  # test key -> training key
-    example: tuple[str, str]  # names of a test and of a training item
-    looked: str  # what was compared, if not all
 
 
 def examine(subject: Subject) -> Iterator[Finding]:
@@ -49,7 +38,7 @@ def examine(subject: Subject) -> Iterator[Finding]:
             if twins.pairs:
                 yield _finding(subject, twins)
     for found in twins_in_tables(subject):
-        yield _finding(subject, Twins(found.what, found.pairs, found.example, found.looked))
+        yield _finding(subject, found)
 
 
 def _finding(subject: Subject, twins: Twins) -> Finding:

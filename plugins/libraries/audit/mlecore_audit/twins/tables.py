@@ -23,16 +23,16 @@ _UNIQUE = 0.99  # share of different values that makes a column of whole numbers
 
 
 @frozen
-class TableTwins:
-    """Pairs of rows."""
+class Twins:
+    """Pairs of rows or files of one kind of likeness."""
 
-    what: str  # that test rows have or do
+    what: str  # that test rows have or do: "share most of their phrases with a training row"
     pairs: Mapping[str, str]  # test key -> training key
-    example: tuple[str, str]
-    looked: str
+    example: tuple[str, str]  # names of a test and of a training item
+    looked: str  # what was compared, if not all
 
 
-def twins_in_tables(subject: Subject) -> Iterator[TableTwins]:
+def twins_in_tables(subject: Subject) -> Iterator[Twins]:
     """Of each test table with the training table that has most of its columns."""
     for test in subject.tables("test"):
         head = test.head
@@ -73,7 +73,7 @@ def _is_id(column: Series[str]) -> bool:
     return not fraction and not _is_phrase(column) and column.nunique() >= _UNIQUE * len(column)
 
 
-def _rows(subject: Subject, test: TableRows, train: TableRows, features: list[str]) -> Iterator[TableTwins]:
+def _rows(subject: Subject, test: TableRows, train: TableRows, features: list[str]) -> Iterator[Twins]:
     keys, frame = _first_rows(test, features)
     frame = typed(frame)
     numeric = [column for column in features if frame[column].dtype.kind == "f"]
@@ -90,7 +90,7 @@ def _rows(subject: Subject, test: TableRows, train: TableRows, features: list[st
         looked = f" (the first {MOST_ROWS:,} test rows)" if len(frame) == MOST_ROWS else ""
         example = next(iter(pairs.items()))
         what = f"have the same values, rounded, in all {len(features)} columns as a training row"
-        yield TableTwins(what, pairs, _named(test, train, example), looked)
+        yield Twins(what, pairs, _named(test, train, example), looked)
 
 
 def _as_in(frame: DataFrame, numeric: list[str]) -> DataFrame:
@@ -114,7 +114,7 @@ def _first_rows(table: TableRows, columns: list[str]) -> tuple[Series[str], Data
     return pd.concat(keys, ignore_index=True), pd.concat(frames, ignore_index=True)
 
 
-def _texts(subject: Subject, test: TableRows, train: TableRows, column: str) -> Iterator[TableTwins]:
+def _texts(subject: Subject, test: TableRows, train: TableRows, column: str) -> Iterator[Twins]:
     rows = 0 if subject.train is None else len(subject.train)
     share = min(1.0, MOST_TEXTS / max(rows, 1)), min(1.0, MOST_TEXTS / max(len(subject.answers), 1))
 
@@ -132,7 +132,7 @@ def _texts(subject: Subject, test: TableRows, train: TableRows, column: str) -> 
         looked = f" (among some {MOST_TEXTS:,} texts of a part, chosen at random)" if min(share) < 1 else ""
         example = next(iter(pairs.items()))
         what = f"share most of the phrases in {column!r} with a training row"
-        yield TableTwins(what, pairs, _named(test, train, example), looked)
+        yield Twins(what, pairs, _named(test, train, example), looked)
 
 
 def _named(test: TableRows, train: TableRows, keys: tuple[str, str]) -> tuple[str, str]:
