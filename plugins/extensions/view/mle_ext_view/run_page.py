@@ -23,13 +23,11 @@ from mlecore.runs.findings import place, read_findings
 from mlecore.runs.folders import RECORD
 from mlecore.runs.journal import Journal
 from mlecore.runs.record import RunRecord
-from mlecore.runs.store import recover_record
-from mlecore.runs.waiting import read_reasons, with_reason
 
 from .code import IN_FOLDER, listed
 from .conversation import has_conversation
 from .history import snapshots_of
-from .places import Missing, child, read_start
+from .places import Missing, read_start
 from .site import Links, Site
 
 _EVENTS = 500  # that are shown
@@ -50,17 +48,7 @@ class FirstRows:
 
 def full_record(site: Site, group: str, run: str) -> RunRecord:
     """Raises Missing."""
-    runs = site.catalogue.group(group)
-    row = runs.row(run)
-    try:
-        record = recover_record(child(runs.folder, run))[0]
-    except (Missing, FileNotFoundError):
-        if not isinstance(row.record, RunRecord):
-            raise Missing(f"there is no run {run} in {group}") from None
-        record = row.record
-    except (MlecoreError, OSError) as error:
-        raise Missing(f"the record of {run} cannot be read: {error}") from None
-    return with_reason(record, read_reasons(runs.folder))
+    return site.catalogue.group(group).row(run).record
 
 
 def run_page(site: Site, group: str, name: str) -> str:

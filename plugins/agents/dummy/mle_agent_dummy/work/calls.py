@@ -10,6 +10,8 @@ import stat
 import struct
 from pathlib import Path
 
+from finding import finding
+
 NUMBERS = {  # call -> its number under x86-64, aarch64
     "bpf": (321, 280),
     "io_uring_setup": (425, 425),
@@ -33,12 +35,8 @@ SESSION_KEYRING, READ = -3, 11
 def look(home: Path, opt: Path) -> list[dict[str, object]]:
     found = [standard_input(), sockets()]
     if os.uname().machine not in MACHINES:
-        return [*found, finding("system_calls", [], f"not tried on {os.uname().machine}, ")]
+        return [*found, finding("system_calls", [], f"not tried on {os.uname().machine}, let through: ")]
     return [*found, keyring(), doors(), init()]
-
-
-def finding(check: str, bad: list[str], what: str = "") -> dict[str, object]:
-    return {"check": check, "ok": not bad, "detail": f"{what}let through: {', '.join(bad) or 'none'}"}
 
 
 def call(name: str, *arguments: int | bytes | None) -> tuple[int, int]:
@@ -65,9 +63,9 @@ def standard_input() -> dict[str, object]:
         kind = str(Path("/proc/self/fd/0").readlink())
         os.close(os.open("/proc/self/fd/0", os.O_WRONLY | os.O_NONBLOCK))
     except OSError:
-        return finding("standard_input", [])
+        return finding("standard_input", [], "let through: ")
     harmless = kind.startswith(("/memfd:", "/dev/")) or not kind.startswith("/")  # a copy, a terminal, a pipe
-    return finding("standard_input", [] if harmless else [f"writing to {kind}"])
+    return finding("standard_input", [] if harmless else [f"writing to {kind}"], "let through: ")
 
 
 def sockets() -> dict[str, object]:
@@ -81,19 +79,15 @@ def sockets() -> dict[str, object]:
                 continue
             found.append(name)
             break
-    return {
-        "check": "socket_families",
-        "ok": "AF_VSOCK" not in found,
-        "detail": "open: " + (", ".join(found) or "none"),
-    }
+    return finding("socket_families", found, "open: ", "AF_VSOCK" not in found)
 
 
 def keyring() -> dict[str, object]:
     """The keys of the user who started the sandbox; their contents are not read."""
     size, error = call("keyctl", READ, SESSION_KEYRING, None, 0)
     if error in REFUSED:
-        return finding("keyring", [])
-    return finding("keyring", [f"the session keyring, with {max(0, size) // 4} keys"])
+        return finding("keyring", [], "let through: ")
+    return finding("keyring", [f"the session keyring, with {max(0, size) // 4} keys"], "let through: ")
 
 
 def doors() -> dict[str, object]:
@@ -106,7 +100,7 @@ def doors() -> dict[str, object]:
         "userfaultfd": lambda: passes("userfaultfd", 1),
         "a user namespace of my own": namespace,
     }
-    return finding("kernel_calls", [name for name, door in tries.items() if door()])
+    return finding("kernel_calls", [name for name, door in tries.items() if door()], "let through: ")
 
 
 def namespace() -> bool:
@@ -140,4 +134,4 @@ def init() -> dict[str, object]:
         if stat.S_ISREG(os.fstat(descriptor).st_mode):  # else something lies over it
             found.append(path)
         os.close(descriptor)
-    return finding("init", found)
+    return finding("init", found, "let through: ")

@@ -6,6 +6,8 @@ import os
 import re
 from pathlib import Path
 
+from finding import finding
+
 # Names only are ever reported, never values.
 GATEWAY_TOKEN = "mlecore-"
 KEYS = re.compile(r"(API|ACCESS|SECRET|PRIVATE).?KEY|_KEY$|TOKEN|SECRET|PASSW|CREDENTIAL|^KAGGLE_", re.IGNORECASE)
@@ -48,14 +50,13 @@ def status() -> dict[str, str]:
 
 def user() -> dict[str, object]:
     ids = f"uid {os.getresuid()}, gid {os.getresgid()}, groups {os.getgroups()}"
-    return {"check": "user", "ok": 0 not in os.getresuid(), "detail": ids}
+    return finding("user", [ids], ok=0 not in os.getresuid())
 
 
 def privileges() -> list[dict[str, object]]:
     state = status()
     caps = {name: state.get(name, "unknown") for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")}
     none = all(int(caps[name], 16) == 0 for name in ("CapPrm", "CapEff", "CapAmb") if caps[name] != "unknown")
-    no_new = state.get("NoNewPrivs") == "1"
     raised = False
     if 0 not in os.getresuid():
         try:
@@ -63,11 +64,12 @@ def privileges() -> list[dict[str, object]]:
             raised = True
         except OSError:
             pass
+    no_new, filtered = (state.get(name, "unknown") for name in ("NoNewPrivs", "Seccomp"))
     return [
-        {"check": "capabilities", "ok": none, "detail": " ".join(f"{name}={value}" for name, value in caps.items())},
-        {"check": "no_new_privs", "ok": no_new, "detail": f"NoNewPrivs {state.get('NoNewPrivs', 'unknown')}"},
-        {"check": "seccomp", "ok": True, "detail": f"mode {state.get('Seccomp', 'unknown')} (2 is a filter)"},
-        {"check": "become_root", "ok": not raised, "detail": f"setuid(0) {'worked' if raised else 'refused'}"},
+        finding("capabilities", [f"{name}={value}" for name, value in caps.items()], ok=none),
+        finding("no_new_privs", [no_new], "NoNewPrivs ", no_new == "1"),
+        finding("seccomp", [f"mode {filtered} (2 is a filter)"], ok=True),
+        finding("become_root", ["worked"] if raised else [], "setuid(0): "),
     ]
 
 
@@ -78,8 +80,7 @@ def is_key(name: str, value: str) -> bool:
 
 def keys_in_environment() -> dict[str, object]:
     names = sorted(name for name, value in os.environ.items() if is_key(name, value))
-    detail = "variables that look like keys: " + (", ".join(names) or "none")
-    return {"check": "keys_environment", "ok": not names, "detail": detail}
+    return finding("keys_environment", names, "variables that look like keys: ")
 
 
 def key_files(home: Path) -> dict[str, object]:
@@ -95,7 +96,7 @@ def key_files(home: Path) -> dict[str, object]:
                 found.append(name)
         except OSError:
             continue
-    return {"check": "keys_files", "ok": not found, "detail": "readable: " + (", ".join(found) or "none")}
+    return finding("keys_files", found, "readable: ")
 
 
 def homes(home: Path) -> list[Path]:

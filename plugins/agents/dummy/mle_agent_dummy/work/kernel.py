@@ -6,6 +6,8 @@ import os
 import resource
 from pathlib import Path
 
+from finding import finding
+
 WRITABLE = (
     "/proc/sysrq-trigger",
     "/proc/sys/kernel/core_pattern",
@@ -29,10 +31,10 @@ def look(home: Path, opt: Path) -> list[dict[str, object]]:
     disks = [str(path) for pattern in DISKS for path in sorted(Path("/dev").glob(pattern)) if opens(path, os.O_RDONLY)]
     cards = sorted(str(path) for path in Path("/dev").glob("nvidia[0-9]*"))
     return [
-        {"check": "kernel_write", "ok": not written, "detail": "open for writing: " + (", ".join(written) or "none")},
-        {"check": "kernel_read", "ok": not read, "detail": "open for reading: " + (", ".join(read) or "none")},
-        {"check": "disks", "ok": not disks, "detail": "open: " + (", ".join(disks[:10]) or "none")},
-        {"check": "gpus", "ok": True, "detail": "visible: " + (", ".join(cards) or "none")},
+        finding("kernel_write", written, "open for writing: "),
+        finding("kernel_read", read, "open for reading: "),
+        finding("disks", disks, "open: "),
+        finding("gpus", cards, "visible: ", ok=True),
         limits(),
     ]
 
@@ -56,4 +58,4 @@ def limits() -> dict[str, object]:
             shown.append(f"{name}={Path('/sys/fs/cgroup', name).read_text(encoding='utf-8').strip()}")
         except OSError:
             continue
-    return {"check": "limits", "ok": True, "detail": " ".join(shown)}
+    return finding("limits", shown, ok=True)

@@ -10,6 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from finding import finding
+
 SECONDS = 0.7
 OUTSIDE = (("1.1.1.1", 443), ("8.8.8.8", 53), ("9.9.9.9", 443), ("2606:4700:4700::1111", 443))
 METADATA = (("169.254.169.254", 80), ("169.254.170.2", 80), ("fd00:ec2::254", 80), ("100.100.100.200", 80))
@@ -46,21 +48,17 @@ def look(home: Path, opt: Path) -> list[dict[str, object]]:
     # A pod always has its card. Under a policy nothing answers there, not even the router.
     alone = set(cards) <= {"lo"} or bool(host and not reached and not names)
     return [
-        finding("network_interfaces", mode != "none" or alone, f"for network {mode}: ", cards),
-        finding("network_names", wide or not names, "resolved: ", names),
-        finding("network_outside", wide or not outside, "reached: ", outside),
-        finding("network_host", wide or not gateway, "reached: ", gateway),
-        finding("network_metadata", not metadata, "reached: ", metadata),
-        finding("network_relay", not passed, "let through: ", passed),
-        finding("network_packets", not raw_packets(), "raw sockets: ", raw_packets()),
-        finding("network_listeners", mode != "none" or not listeners(), "ports that others listen on: ", listeners()),
-        finding("engine_sockets", not engines(), "there: ", engines()),
-        finding("abstract_sockets", wide or not abstract_sockets(), "there: ", abstract_sockets()),
+        finding("network_interfaces", cards, f"for network {mode}: ", mode != "none" or alone),
+        finding("network_names", names, "resolved: ", wide or not names),
+        finding("network_outside", outside, "reached: ", wide or not outside),
+        finding("network_host", gateway, "reached: ", wide or not gateway),
+        finding("network_metadata", metadata, "reached: "),
+        finding("network_relay", passed, "let through: "),
+        finding("network_packets", raw_packets(), "raw sockets: "),
+        finding("network_listeners", listeners(), "ports that others listen on: ", True if mode != "none" else None),
+        finding("engine_sockets", engines(), "there: "),
+        finding("abstract_sockets", abstract_sockets(), "there: ", True if wide else None),
     ]
-
-
-def finding(check: str, ok: bool, what: str, found: list[str]) -> dict[str, object]:
-    return {"check": check, "ok": ok, "detail": what + (", ".join(found[:20]) or "none")}
 
 
 def spelled(reached: list[tuple[str, int]], known: Sequence[tuple[str, int]]) -> list[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from finding import finding
+
 NAME = ".mlecore-probe"
 SYSTEM = (
     "/",
@@ -23,18 +25,18 @@ SYSTEM = (
 
 
 def look(home: Path, opt: Path) -> list[dict[str, object]]:
-    return [layout(home, opt), own(home), data(home), tools(opt), copies(home), system(home)]
+    return [layout(home, opt), own(home), data(home), tools(opt), system(home)]
 
 
 def layout(home: Path, opt: Path) -> dict[str, object]:
     wanted = [home / "data" / "description.md", home / "instructions.txt", opt / "sample.csv", opt / "validate"]
     missing = [str(path) for path in wanted if not os.access(str(path), os.R_OK)]
-    return {"check": "layout", "ok": not missing, "detail": "not readable: " + (", ".join(missing) or "none")}
+    return finding("layout", missing, "not readable: ")
 
 
 def own(home: Path) -> dict[str, object]:
     closed = [name for name in ("submission", "code", "logs") if not creates(home / name)]
-    return {"check": "own_folders", "ok": not closed, "detail": "not writable: " + (", ".join(closed) or "none")}
+    return finding("own_folders", closed, "not writable: ")
 
 
 def data(home: Path) -> dict[str, object]:
@@ -47,7 +49,7 @@ def data(home: Path) -> dict[str, object]:
             written.append(place)
         if len(written) > 20 or place.count(os.sep) > str(folder).count(os.sep) + 2:
             break
-    return {"check": "write_data", "ok": not written, "detail": listing(written)}
+    return finding("write_data", written, "could write to: ")
 
 
 def tools(opt: Path) -> dict[str, object]:
@@ -55,14 +57,7 @@ def tools(opt: Path) -> dict[str, object]:
     written = [str(opt)] if creates(opt) else []
     if os.access(opt, os.R_OK | os.X_OK):
         written += [str(path) for path in sorted(opt.iterdir()) if opens(path)]
-    return {"check": "write_tools", "ok": not written, "detail": listing(written)}
-
-
-def copies(home: Path) -> dict[str, object]:
-    """What lies in the home folder is this run's own copy: changing it deceives nobody else."""
-    paths = [home / "instructions.txt", home / "validate_submission.sh"]
-    written = [str(path) for path in paths if opens(path)]
-    return {"check": "own_copies", "ok": True, "detail": "writable: " + (", ".join(written) or "none")}
+    return finding("write_tools", written, "could write to: ")
 
 
 def system(home: Path) -> dict[str, object]:
@@ -71,11 +66,7 @@ def system(home: Path) -> dict[str, object]:
     written += [
         name for name in ("/etc/passwd", "/etc/hosts", "/etc/resolv.conf", "/etc/ld.so.preload") if opens(Path(name))
     ]
-    return {"check": "write_system", "ok": not written, "detail": listing(written)}
-
-
-def listing(written: list[str]) -> str:
-    return "could write to: " + (", ".join(written[:20]) or "nothing that it should not")
+    return finding("write_system", written, "could write to: ")
 
 
 def creates(folder: Path) -> bool:

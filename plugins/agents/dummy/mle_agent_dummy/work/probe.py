@@ -20,6 +20,7 @@ import network
 import places
 import processes
 import search
+from finding import finding
 
 HOME = Path(os.environ.get("MLECORE_HOME") or Path.cwd()).resolve()
 OPT = Path(os.environ.get("MLECORE_OPT") or "/opt/mlecore")
@@ -35,9 +36,7 @@ def main() -> None:
         try:
             findings += area.look(HOME, OPT)
         except Exception:  # an odd sandbox must not hide what the other areas find
-            findings.append(
-                {"check": area.__name__, "ok": False, "detail": f"the probe failed: {traceback.format_exc()}"}
-            )
+            findings.append(finding(area.__name__, [traceback.format_exc()], "the probe failed: "))
     findings.append(hand_in())
     bad = [found for found in findings if not found["ok"]]
     lines = [f"{'good' if f['ok'] else 'BAD':4} {f['check']}: {f['detail']}" for f in findings]
@@ -57,8 +56,8 @@ def hand_in() -> dict[str, object]:
         target.parent.mkdir(exist_ok=True)
         shutil.copyfile(str(sample), str(target))
     except OSError as error:
-        return {"check": "sample", "ok": False, "detail": f"cannot hand in {sample}: {error}"}
-    return {"check": "sample", "ok": True, "detail": f"{sample} handed in, {target.stat().st_size} bytes"}
+        return finding("sample", [f"cannot hand in {sample}: {error}"])
+    return finding("sample", [f"{sample} handed in, {target.stat().st_size} bytes"], ok=True)
 
 
 if __name__ == "__main__":

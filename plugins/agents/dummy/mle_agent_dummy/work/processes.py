@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from finding import finding
 from identity import is_key
 
 # What stands above init in its own sandbox, and nothing else does.
@@ -14,16 +15,15 @@ SUPERVISORS = {"bwrap", "tini", "docker-init", "dumb-init", "catatonit", "pause"
 def look(home: Path, opt: Path) -> list[dict[str, object]]:
     everyone = table()
     foreign = sorted(set(everyone) - own(everyone, str(opt / "init")))
-    named = [f"{pid} {everyone[pid][1]}" for pid in foreign[:20]]
+    named = [f"{pid} {everyone[pid][1]}" for pid in foreign]
     open_environments, key_names = environments(foreign)
     _, own_names = environments(sorted(set(everyone) - set(foreign) - {os.getpid()}))
     names = sorted(set(key_names) | set(own_names))
-    shown = f"{len(everyone)} visible, {len(foreign)} of others: {', '.join(named) or 'none'}"
-    read = f"of {open_environments} other processes readable; names that look like keys: {', '.join(names) or 'none'}"
+    shown = f"{open_environments} of other processes are readable; names that look like keys: "
     return [
-        {"check": "processes", "ok": not foreign, "detail": shown},
+        finding("processes", named, f"{len(everyone)} visible, {len(foreign)} of others: "),
         # Those of my own run count too: what started it must not have left its environment there.
-        {"check": "environments", "ok": not open_environments and not names, "detail": read},
+        finding("environments", names, shown, not open_environments and not names),
         memory(foreign),
     ]
 
@@ -100,7 +100,7 @@ def memory(foreign: list[int]) -> dict[str, object]:
             found.append(f"/proc/{pid}/root")
         except OSError:
             continue
-    return {"check": "process_memory", "ok": not found, "detail": "can open: " + (", ".join(found[:10]) or "none")}
+    return finding("process_memory", found, "can open: ")
 
 
 def opens(path: str) -> bool:

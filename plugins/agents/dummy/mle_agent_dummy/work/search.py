@@ -8,6 +8,8 @@ import time
 from collections import deque
 from pathlib import Path
 
+from finding import finding
+
 SECONDS = 0.8
 MOST = 60_000  # entries looked at
 SKIPPED = {
@@ -35,12 +37,8 @@ def look(home: Path, opt: Path) -> list[dict[str, object]]:
     answers: list[str] = []
     runs: list[str] = []
     seen, whole = walk(home, answers, runs)
-    extent = f"{seen} entries seen{'' if whole else ', cut off by time'}"
-    return [
-        {"check": "answers", "ok": not answers, "detail": f"{shown(answers)}; {extent}"},
-        {"check": "other_runs", "ok": not runs, "detail": f"{shown(runs)}; {extent}"},
-        inside_data(home / "data"),
-    ]
+    extent = f"{seen} entries seen{'' if whole else ', cut off by time'}: "
+    return [finding("answers", answers, extent), finding("other_runs", runs, extent), inside_data(home / "data")]
 
 
 def walk(home: Path, answers: list[str], runs: list[str]) -> tuple[int, bool]:
@@ -102,8 +100,4 @@ def inside_data(data: Path) -> dict[str, object]:
                 found.append(f"{path} (a link out of the data)")
         if seen > MOST:
             break
-    return {"check": "data_contents", "ok": not found, "detail": f"{shown(found)}; {seen} files seen"}
-
-
-def shown(found: list[str]) -> str:
-    return ", ".join(found[:20]) or "none found"
+    return finding("data_contents", found, f"{seen} files seen: ")
