@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from mle_lib_agents import PROMPT, model, programs, prompt, temperature
+from mle_lib_agents import PROMPT, launch_program, model, programs, temperature
 from mle_lib_agents.requirements import packages
 from mle_lib_agents.usage import reported
 
@@ -85,13 +85,8 @@ def launch(task: Task) -> Launch:
         "maximize": task.direction == "maximize",
         "seed": task.seed,
     }
-    return Launch(
-        argv=("python3", "agent/main.py"),
-        env={"AIDE_SETTINGS": json.dumps(settings)},
-        stdin=prompt(task).encode(),
-        files=programs(WORK, "clock.py", "ending.py"),
-        network="llm",
-        models=(feedback,),
+    return launch_program(
+        task, "main.py", {"AIDE_SETTINGS": json.dumps(settings)}, programs(WORK, "clock.py", "ending.py"), (feedback,)
     )
 
 

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from mle_lib_agents import PROMPT, SESSIONS, WORK, model, prompt
+from mle_lib_agents import PIP, PROMPT, SESSIONS, WORK, launch_program, model
 from mle_lib_agents.requirements import packages
 from mle_lib_agents.usage import json_lines, table, total
 
@@ -19,7 +19,6 @@ LOG = "logs/claude-code.jsonl"
 CONFIG = "logs/claude"
 # Later ones want a newer Node.js than Debian's.
 VERSION = "2.1.197"
-PACKAGES = "numpy,pandas<3,scikit-learn"
 
 
 @hookimpl
@@ -37,7 +36,7 @@ def agent() -> Agent:
             Option(name="small-model", help="model for its background tasks; default: the run's model"),
             Option(name="args", help="additional arguments of claude, quoted as for a shell"),
             PROMPT,
-            Option(name="pip", help="packages for its code: comma-separated, or a file", default=PACKAGES),
+            PIP,
             Option(name="version", default=VERSION, help="version of the npm package"),
         ),
         needs=Needs(network="llm", model=True),
@@ -75,24 +74,18 @@ def launch(task: Task) -> Launch:
         "background": "A command in the background goes on when you end your turn, and you are told when it has ended.",
     }
     longest = str(min(int(1000 * task.time_limit), 2**31 - 1))  # milliseconds, as Node.js counts
-    return Launch(
-        argv=("python3", "agent/sessions.py"),
-        env={
-            "SESSIONS": json.dumps(settings),
-            "CLAUDE_CONFIG_DIR": str(task.home / CONFIG),
-            "ANTHROPIC_DEFAULT_HAIKU_MODEL": small,
-            "CLAUDE_CODE_SUBAGENT_MODEL": main,
-            "BASH_DEFAULT_TIMEOUT_MS": longest,
-            "BASH_MAX_TIMEOUT_MS": longest,
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-            "DISABLE_AUTOUPDATER": "1",
-            "IS_SANDBOX": "1",  # else it refuses to work without asking where it believes to be root
-        },
-        stdin=prompt(task).encode(),
-        files={f"agent/{name}": WORK / name for name in SESSIONS},
-        network="llm",
-        models=(small,),
-    )
+    env = {
+        "SESSIONS": json.dumps(settings),
+        "CLAUDE_CONFIG_DIR": str(task.home / CONFIG),
+        "ANTHROPIC_DEFAULT_HAIKU_MODEL": small,
+        "CLAUDE_CODE_SUBAGENT_MODEL": main,
+        "BASH_DEFAULT_TIMEOUT_MS": longest,
+        "BASH_MAX_TIMEOUT_MS": longest,
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_AUTOUPDATER": "1",
+        "IS_SANDBOX": "1",  # else it refuses to work without asking where it believes to be root
+    }
+    return launch_program(task, "sessions.py", env, {f"agent/{name}": WORK / name for name in SESSIONS}, (small,))
 
 
 def _mcp_servers(servers: Mapping[str, McpServer]) -> dict[str, object]:

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
-from mle_lib_agents import PROMPT, SESSIONS, WORK, model, prompt
+from mle_lib_agents import PIP, PROMPT, SESSIONS, WORK, launch_program, model
 from mle_lib_agents.requirements import packages
 from mle_lib_agents.usage import json_lines, table, total
 
@@ -18,7 +18,6 @@ from mlecore.options import Option
 LOG = "logs/codex.jsonl"
 CONFIG = "logs/codex"
 VERSION = "0.169.0"
-PACKAGES = "numpy,pandas<3,scikit-learn"
 
 
 @hookimpl
@@ -37,7 +36,7 @@ def agent() -> Agent:
             Option(name="retries", type="integer", default="8", help="retries per failed call, with growing pauses"),
             Option(name="args", help="additional arguments of codex exec, quoted as for a shell: '-c key=value'"),
             PROMPT,
-            Option(name="pip", help="packages for its code: comma-separated, or a file", default=PACKAGES),
+            PIP,
             Option(name="version", default=VERSION, help="version of the npm package"),
         ),
         needs=Needs(network="llm", model=True),
@@ -86,13 +85,8 @@ def launch(task: Task) -> Launch:
         "log": LOG,
         "rounds": int(options["rounds"]),
     }
-    return Launch(
-        argv=("python3", "agent/sessions.py"),
-        env={"SESSIONS": json.dumps(settings), "CODEX_HOME": str(task.home / CONFIG)},
-        stdin=prompt(task).encode(),
-        files={f"agent/{name}": WORK / name for name in SESSIONS},
-        network="llm",
-    )
+    env = {"SESSIONS": json.dumps(settings), "CODEX_HOME": str(task.home / CONFIG)}
+    return launch_program(task, "sessions.py", env, {f"agent/{name}": WORK / name for name in SESSIONS})
 
 
 def _with_version(endpoint: str) -> str:

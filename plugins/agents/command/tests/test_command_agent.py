@@ -8,7 +8,6 @@ from pathlib import Path
 
 import mle_agent_command as plugin
 import pytest
-from mle_agent_command.parse import words
 
 from mlecore.agents import Launch, Task
 from mlecore.errors import UsageError
@@ -197,23 +196,8 @@ def test_a_file_to_be_written_need_not_exist(here: Path) -> None:
     assert launch(argv="python my_agent.py --save best.py").argv[-1] == "best.py"
 
 
-def test_words_are_a_shell_s() -> None:
-    assert words("python x.py --a='b c|d' '$HOME' \\;") == ("python", "x.py", "--a=b c|d", "$HOME", ";")
-
-
-def test_recipe_looks_for_programs_on_the_path() -> None:
-    assert plugin.recipe({"argv": "Rscript x.R"}).programs == ("Rscript",)
-    assert plugin.recipe({"argv": "python x.py", "pip": "pandas"}).programs == ()
-    assert plugin.recipe({"argv": "./x"}).programs == ()
-
-
 def test_the_submission_may_be_elsewhere() -> None:
     assert launch(argv="date").candidates == ("submission/submission.csv",)
     assert launch(argv="date", submission="working/*.csv").candidates == ("working/*.csv",)
     with pytest.raises(UsageError, match="submission: '/tmp/x'"):
         launch(argv="date", submission="/tmp/x")
-
-
-def test_secrets_are_those_declared() -> None:
-    assert launch(argv="date", secrets="OPENAI_API_KEY, HF_TOKEN").secrets == ("OPENAI_API_KEY", "HF_TOKEN")
-    assert set(plugin.SECRETS) == set(plugin.agent().secrets)

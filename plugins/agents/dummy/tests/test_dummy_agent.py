@@ -58,13 +58,6 @@ def probe(monkeypatch: pytest.MonkeyPatch) -> dict[str, ModuleType]:
     return {name: importlib.import_module(name) for name in ("identity", "places", "search", "processes", "network")}
 
 
-def test_launch_asks_for_the_network_it_is_to_try() -> None:
-    assert plugin.launch(task("none")).network == "none"
-    result = plugin.launch(task("llm"))
-    assert (result.network, result.env["MLECORE_PROBE_NETWORK"]) == ("llm", "llm")
-    assert {"agent/probe.sh", "agent/probe.py", "agent/search.py"} <= set(result.files)
-
-
 def test_planted_answers_and_runs_are_found(
     home: Path, probe: dict[str, ModuleType], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from mle_lib_agents import PROMPT, model, programs, prompt, temperature
+from mle_lib_agents import PIP, PROMPT, launch_program, model, programs, temperature
 from mle_lib_agents.requirements import packages
 from mle_lib_agents.usage import reported
 
@@ -16,7 +16,6 @@ from mlecore.options import Option
 
 WORK = Path(__file__).parent / "work"
 VERSION = "0.3.285"
-PACKAGES = "numpy,pandas<3,scikit-learn"
 
 
 @hookimpl
@@ -35,7 +34,7 @@ def agent() -> Agent:
             Option(name="messages", type="integer", default="1000", help="maximum number of messages"),
             Option(name="command-timeout", type="integer", help="seconds that a command may take; default: the run's"),
             PROMPT,
-            Option(name="pip", help="packages for its code: comma-separated, or a file", default=PACKAGES),
+            PIP,
         ),
         needs=Needs(network="llm", model=True),
     )
@@ -58,12 +57,8 @@ def launch(task: Task) -> Launch:
         "command_timeout": int(options.get("command-timeout", task.time_limit)),
         "seed": task.seed,
     }
-    return Launch(
-        argv=("python3", "agent/main.py"),
-        env={"INSPECT_SETTINGS": json.dumps(settings)},
-        stdin=prompt(task).encode(),
-        files=programs(WORK, "clock.py", "ending.py"),
-        network="llm",
+    return launch_program(
+        task, "main.py", {"INSPECT_SETTINGS": json.dumps(settings)}, programs(WORK, "clock.py", "ending.py")
     )
 
 

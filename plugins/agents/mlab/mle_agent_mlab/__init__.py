@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from mle_lib_agents import PROMPT, model, programs, prompt, temperature
+from mle_lib_agents import PIP, PROMPT, launch_program, model, programs, temperature
 from mle_lib_agents.requirements import packages
 from mle_lib_agents.usage import reported
 
@@ -15,7 +15,6 @@ from mlecore.hookspecs import hookimpl
 from mlecore.options import Option
 
 WORK = Path(__file__).parent / "work"
-PACKAGES = "numpy,pandas<3,scikit-learn"
 CLIENTS = {"chat": "openai>=1.90", "responses": "openai>=1.90", "messages": "anthropic>=0.60"}
 NUMBERS = ("steps", "retries", "shown", "remember", "log-shown")
 
@@ -41,7 +40,7 @@ def agent() -> Agent:
             Option(name="script-timeout", type="integer", help="seconds that a script may take; default: the run's"),
             Option(name="retries", type="integer", default="8", help="retries per failed call, with growing pauses"),
             PROMPT,
-            Option(name="pip", help="packages for its code: comma-separated, or a file", default=PACKAGES),
+            PIP,
         ),
         needs=Needs(network="llm", model=True),
     )
@@ -65,13 +64,12 @@ def launch(task: Task) -> Launch:
         **{name.replace("-", "_"): int(options[name]) for name in NUMBERS},
         "script_timeout": int(options.get("script-timeout", task.time_limit)),
     }
-    return Launch(
-        argv=("python3", "agent/main.py"),
-        env={"MLAB_SETTINGS": json.dumps(settings)},
-        stdin=prompt(task).encode(),
-        files=programs(WORK, "clock.py", "commands.py", "ending.py"),
-        network="llm",
-        models=(fast, editor),
+    return launch_program(
+        task,
+        "main.py",
+        {"MLAB_SETTINGS": json.dumps(settings)},
+        programs(WORK, "clock.py", "commands.py", "ending.py"),
+        (fast, editor),
     )
 
 

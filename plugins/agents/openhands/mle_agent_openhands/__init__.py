@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from mle_lib_agents import PROMPT, SESSIONS, model, programs, prompt, temperature
+from mle_lib_agents import PIP, PROMPT, SESSIONS, launch_program, model, programs, temperature
 from mle_lib_agents.requirements import packages
 from mle_lib_agents.usage import json_lines, table, total
 
@@ -23,7 +23,6 @@ PINNED = (
     *("grpcio==1.85.1", "opentelemetry-api==1.45.1", "opentelemetry-instrumentation-threading==0.66b1"),
     *("opentelemetry-exporter-otlp-proto-grpc==1.45.1", "opentelemetry-exporter-otlp-proto-http==1.45.1"),
 )
-PACKAGES = "numpy,pandas<3,scikit-learn"
 LOG = "logs/openhands.jsonl"
 
 
@@ -43,7 +42,7 @@ def agent() -> Agent:
             Option(name="rounds", type="integer", default="100", help="maximum number of sessions"),
             Option(name="retries", type="integer", default="8", help="retries per failed call, with growing pauses"),
             PROMPT,
-            Option(name="pip", help="packages for its code: comma-separated, or a file", default=PACKAGES),
+            PIP,
             Option(name="base", help="container image with Python 3.12 or later", default="python:3.13-slim-trixie"),
         ),
         needs=Needs(network="llm", model=True),
@@ -79,13 +78,8 @@ def launch(task: Task) -> Launch:
         "log": LOG,
         "rounds": int(options["rounds"]),
     }
-    return Launch(
-        argv=("python3", "agent/sessions.py"),
-        env={"OPENHANDS_SETTINGS": json.dumps(settings), "SESSIONS": json.dumps(sessions)},
-        stdin=prompt(task).encode(),
-        files=programs(WORK, *SESSIONS),
-        network="llm",
-    )
+    env = {"OPENHANDS_SETTINGS": json.dumps(settings), "SESSIONS": json.dumps(sessions)}
+    return launch_program(task, "sessions.py", env, programs(WORK, *SESSIONS))
 
 
 @hookimpl

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from mle_lib_agents import PROMPT, model, programs, prompt, temperature
+from mle_lib_agents import PIP, PROMPT, launch_program, model, programs, temperature
 from mle_lib_agents.requirements import packages
 from mle_lib_agents.usage import reported
 
@@ -15,7 +15,6 @@ from mlecore.hookspecs import hookimpl
 from mlecore.options import Option
 
 WORK = Path(__file__).parent / "work"
-PACKAGES = "numpy,pandas<3,scikit-learn"
 NUMBERS = ("steps", "context", "output", "retries")
 
 
@@ -32,11 +31,7 @@ def agent() -> Agent:
             Option(name="retries", type="integer", default="8", help="retries per failed call, with growing pauses"),
             Option(name="system", help="replaces the system prompt"),
             PROMPT,
-            Option(
-                name="pip",
-                help="packages for its code: comma-separated, or a file",
-                default=PACKAGES,
-            ),
+            PIP,
         ),
         needs=Needs(network="llm", model=True),
     )
@@ -57,12 +52,11 @@ def launch(task: Task) -> Launch:
         **{name: int(options[name]) for name in NUMBERS},
         "command_timeout": int(options.get("command-timeout", task.time_limit)),
     }
-    return Launch(
-        argv=("python3", "agent/main.py"),
-        env={"REACT_SETTINGS": json.dumps(settings)},
-        stdin=prompt(task).encode(),
-        files=programs(WORK, "clock.py", "commands.py", "ending.py"),
-        network="llm",
+    return launch_program(
+        task,
+        "main.py",
+        {"REACT_SETTINGS": json.dumps(settings)},
+        programs(WORK, "clock.py", "commands.py", "ending.py"),
     )
 
 

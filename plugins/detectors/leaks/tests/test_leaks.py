@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from attrs import evolve
 from mle_detector_leaks import detect
+from mlecore_testing.grades import report
 
 from mlecore.competitions import Competition
 from mlecore.detectors import Finding
 from mlecore.facts import Facts, Leak
-from mlecore.grading.report import Report
 from mlecore.registry.plugin import Plugin
 from mlecore.registry.provenance import PluginUse
 from mlecore.runs.record import Collected, RunRecord
@@ -63,7 +63,7 @@ def make(tmp_path: Path) -> Made:
         name: str,
         predict: Callable[[int], object] = lambda n: f"{n / 97:.6f}",
         code: str = "",
-        report: dict[str, Any] | None = None,
+        changes: dict[str, Any] | None = None,
         **record: Any,
     ) -> RunRecord:
         folder = tmp_path / "g" / name
@@ -72,7 +72,7 @@ def make(tmp_path: Path) -> Made:
         (folder / "code" / "main.py").write_text(code)
         rows = "".join(f"{n},{predict(n)}\n" for n in range(ROWS))
         (folder / "submission" / "submission.csv").write_text(f"id,y\n{rows}")
-        (folder / "grade.json").write_text(json.dumps(evolve(REPORT, **(report or {})).to_json()))
+        (folder / "grade.json").write_text(json.dumps(evolve(REPORT, **(changes or {})).to_json()))
         values = {"agent": PluginUse(name="baseline"), "collected": Collected(candidate="submission/submission.csv")}
         return RunRecord(
             uid=name,
@@ -89,26 +89,7 @@ def make(tmp_path: Path) -> Made:
     return make
 
 
-REPORT = Report(
-    competition_id="pizza",
-    score=0.8,
-    score_text="0.8",
-    gold_threshold=0.9,
-    silver_threshold=0.88,
-    bronze_threshold=0.86,
-    median_threshold=0.7,
-    any_medal=False,
-    gold_medal=False,
-    silver_medal=False,
-    bronze_medal=False,
-    above_median=True,
-    submission_exists=True,
-    valid_submission=True,
-    is_lower_better=False,
-    created_at="now",
-    submission_path="submission/submission.csv",
-    status="graded",
-)
+REPORT = report(0.8, gold_threshold=0.9, silver_threshold=0.88, bronze_threshold=0.86)
 
 
 def judge(
@@ -203,14 +184,14 @@ def test_code_that_nests_deeper_than_python_is_read(make: Made, competition: Com
     ],
 )
 def test_scores_too_good_to_be_true(make: Made, competition: Competition, report: dict[str, Any], words: str) -> None:
-    finding = judge(make("a", report=report), competition)["too-good"]
+    finding = judge(make("a", changes=report), competition)["too-good"]
     assert finding.verdict == ("suspicious" if words else "clean") and words in finding.summary
     assert finding.details["known_leaks_give"] == [0.97]
 
 
 def test_scores_on_synthetic_data_say_nothing(make: Made, competition: Competition) -> None:
     report = {"score_text": "1.0", "gold_threshold": None, "data_kind": "synthetic"}
-    assert "too-good" not in judge(make("a", report=report), competition)
+    assert "too-good" not in judge(make("a", changes=report), competition)
 
 
 def test_the_sample_and_public_columns(make: Made, competition: Competition, public: Path) -> None:
@@ -263,4 +244,4 @@ def test_labels_may_agree(make: Made, competition: Competition) -> None:
 
 
 def test_invalid_submissions_are_not_compared(make: Made, competition: Competition, public: Path) -> None:
-    assert set(judge(make("a", report={"status": "invalid"}), competition, public)) <= {"known-leak", "too-good"}
+    assert set(judge(make("a", changes={"status": "invalid"}), competition, public)) <= {"known-leak", "too-good"}

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from mle_ext_familiarity.calls import Calls
-from mle_ext_familiarity.measured import Measured, wilson
+from mle_ext_familiarity.measured import Measured
 from mlecore.api import Competition
 from mlecore.errors import UsageError
+from mlecore.reports.statistics import wilson
 
 _MOST_LABELS = 50
 _AT_ONCE = 10  # ids in one call
@@ -40,7 +41,7 @@ def measure(calls: Calls, found: Competition, private: Path, rows: int, seed: in
         said += parse(calls.reply(question(found, batch, names)), batch, names)
     actual = [truth[id] for id in chosen]
     right = sum(label == one for label, one in zip(said, actual, strict=True))
-    low, high = wilson(right, len(chosen))
+    low, high = wilson(right / len(chosen), len(chosen))
     return Measured(
         competition=found.id,
         measure="answers",

@@ -8,7 +8,6 @@ from typing import Literal
 from attrs import frozen
 
 Measure = Literal["text", "questions", "answers"]
-_Z = 1.959963984540054  # of a 95 % interval
 
 
 @frozen(kw_only=True)
@@ -29,14 +28,6 @@ class Measured:
     @property
     def difference(self) -> float:
         return self.value - self.base
-
-
-def wilson(right: int, count: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share (Wilson 1927)."""
-    share, z = right / count, _Z * _Z / count
-    middle = (share + z / 2) / (1 + z)
-    half = math.sqrt(share * (1 - share) * z + z * z / 4) / (1 + z)
-    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def at_least(right: int, chances: list[float]) -> float:

@@ -11,8 +11,9 @@ from statistics import fmean
 from attrs import frozen
 
 from mle_ext_familiarity.calls import Calls
-from mle_ext_familiarity.measured import Measured, at_least, wilson
+from mle_ext_familiarity.measured import Measured, at_least
 from mlecore.facts import Facts
+from mlecore.reports.statistics import wilson
 
 TOLERANCE = 0.01  # of the true number
 _LETTERS = "ABCD"
@@ -38,7 +39,7 @@ def measure(calls: Calls, facts: Facts, others: Sequence[Facts], best: float | N
     asked = list(questions(facts, others, best))
     verdicts = [read(calls.reply(question.text), question) for question in asked]
     right = sum(verdict is True for verdict in verdicts)
-    low, high = wilson(right, len(asked))
+    low, high = wilson(right / len(asked), len(asked))
     return Measured(
         competition=facts.id,
         measure="questions",

@@ -12,7 +12,7 @@ from attrs import frozen
 
 from mle_ext_leaderboard.board import ENTRIES
 from mle_ext_leaderboard.entry import FILE
-from mle_ext_leaderboard.rules import Remark
+from mle_ext_leaderboard.rules import Remark, rejection
 from mlecore.child_environment import child_environment
 from mlecore.errors import DataError, MlecoreError, UsageError
 from mlecore.schema import LIMIT
@@ -70,7 +70,7 @@ def _remark(folder: Path, base: str, how: str, path: str, before: set[str]) -> R
     if parts[0] != ENTRIES or (len(parts) == 2 and how == "D"):
         return Remark(level="warning", check="changes", words=f"it also changes {shown}: review that by hand")
     if len(parts) == 2:
-        return Remark(level="error", check="changes", words=f"it adds {shown}: an entry is a folder with {FILE}")
+        return rejection("changes", f"it adds {shown}: an entry is a folder with {FILE}")
     if parts[1] not in before:
         return None
     try:
@@ -81,7 +81,7 @@ def _remark(folder: Path, base: str, how: str, path: str, before: set[str]) -> R
         why = f" ({error.message})"
     word = {"A": "adds", "D": "removes"}.get(how, "changes")
     words = f"it {word} {shown}{why}: entries stay as they are; add a correction or retraction"
-    return Remark(level="error", check="changes", words=words)
+    return rejection("changes", words)
 
 
 def _only_adds_signatures(folder: Path, base: str, how: str, path: str) -> bool:

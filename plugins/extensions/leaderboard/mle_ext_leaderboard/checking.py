@@ -17,7 +17,7 @@ from mle_ext_leaderboard.disclosures import Line, compare
 from mle_ext_leaderboard.duplicates import Known, duplicates
 from mle_ext_leaderboard.entry import SIGNED, Entry
 from mle_ext_leaderboard.results import Results, read_results, results_of
-from mle_ext_leaderboard.rules import Level, Remark, apply_rules
+from mle_ext_leaderboard.rules import Level, Remark, apply_rules, rejection
 from mle_ext_leaderboard.statements import require_statement
 from mlecore.data.layout import DataDirs
 from mlecore.errors import MlecoreError, UsageError
@@ -59,7 +59,7 @@ def guarded(name: str, check: Callable[[], Check]) -> Check:
         logging.getLogger(__name__).debug("%s", name, exc_info=True)
         where = traceback.extract_tb(error.__traceback__)[-1]
         words = f"damaged: {type(error).__name__}: {error} ({Path(where.filename).name}, line {where.lineno})"
-        return Check(name=name, remarks=[Remark(level="error", check="schema", words=words)])
+        return Check(name=name, remarks=[rejection("schema", words)])
 
 
 def check_entry(
@@ -85,13 +85,13 @@ def check_entry(
             remarks += wrong
             if not results.shown_by(results_of(opened.group, entry.export.sha256)):
                 words = "results.json is not what the export shows; write it again: mlecore leaderboard add"
-                remarks.append(Remark(level="error", check="results", words=words))
+                remarks.append(rejection("results", words))
             remarks += _regrade(opened.group, regrade) if regrade else []
     except WrongBundle as error:
-        remarks += [Remark(level="error", check="hashes", words=words) for words in error.found]
+        remarks += [rejection("hashes", words) for words in error.found]
         return quick
     except MlecoreError as error:
-        remarks.append(Remark(level="error", check="hashes", words=error.message))
+        remarks.append(rejection("hashes", error.message))
         return quick
     return evolve(quick, signed=tuple(signed), opened=True, regraded=bool(regrade))
 
@@ -102,7 +102,7 @@ def check_rules(board: Board, name: str, known: Known) -> Check:
     try:
         entry = board.entry(name)
     except (SchemaError, UsageError) as error:
-        return Check(name=name, remarks=[Remark(level="error", check="schema", words=error.message)])
+        return Check(name=name, remarks=[rejection("schema", error.message)])
     remarks += _files(board.entry_folder(name), entry)
     remarks += _about(board, name, entry)
     if entry.export is None or entry.disclosures is None:
@@ -110,11 +110,11 @@ def check_rules(board: Board, name: str, known: Known) -> Check:
     try:
         results = read_results(board.entry_folder(name))
     except SchemaError as error:
-        remarks.append(Remark(level="error", check="schema", words=error.message))
+        remarks.append(rejection("schema", error.message))
         return Check(name=name, entry=entry, remarks=remarks)
     if results.bundle != entry.export.sha256:
         words = "results.json is of another export than entry.toml names"
-        remarks.append(Remark(level="error", check="results", words=words))
+        remarks.append(rejection("results", words))
     remarks += duplicates(board, name, known)
     remarks += apply_rules(board.rules, board.sets, entry, results)
     return Check(name=name, entry=entry, results=results, lines=tuple(compare(entry, results)), remarks=remarks)
@@ -127,7 +127,7 @@ def signatures(board: Board, export: OpenBundle, group: Path | None) -> tuple[li
     remarks = [Remark(level=level, check="signature", words=words) for words in found.wrong]  # type: ignore[arg-type]
     if not found.by("ran") and board.rules.signed:
         words = "who ran it has not signed it: mlecore runs export GROUP --sign KEY"
-        remarks.append(Remark(level="error", check="signature", words=words))
+        remarks.append(rejection("signature", words))
     if board.allowed is None and found.signed:
         words = f"whose keys these are is unknown: {SIGNERS} is missing"
         remarks.append(Remark(level=level, check="signature", words=words))  # type: ignore[arg-type]
@@ -143,15 +143,15 @@ def _about(board: Board, name: str, entry: Entry) -> Iterator[Remark]:
             raise UsageError(f"{name} cannot be about itself")
         old = board.entry(entry.about)
     except (SchemaError, UsageError) as error:
-        yield Remark(level="error", check="schema", words=f"{entry.kind}: {error.message}")
+        yield rejection("schema", f"{entry.kind}: {error.message}")
         return
     if old.kind == "retraction":
-        yield Remark(level="error", check="schema", words=f"{entry.about} is a retraction, which stays")
+        yield rejection("schema", f"{entry.about} is a retraction, which stays")
         return
     try:
         require_statement(board, name, entry)
     except MlecoreError as error:
-        yield Remark(level="error", check="signature", words=error.message)
+        yield rejection("signature", error.message)
 
 
 def _files(folder: Path, entry: Entry) -> Iterator[Remark]:
@@ -164,7 +164,7 @@ def _files(folder: Path, entry: Entry) -> Iterator[Remark]:
             names = {name for name in source.names() if not SIGNATURE.fullmatch(name)} - {HEAD, FILES}
         extra += sorted(f"{SIGNED}/{name}" for name in names)
     for words in first([f"{name!a} is in its folder, but no file of an entry" for name in extra]):
-        yield Remark(level="error", check="schema", words=words)
+        yield rejection("schema", words)
 
 
 def _hashes(opened: Opened) -> Iterator[Remark]:
@@ -182,7 +182,7 @@ def _regrade(group: Path, dirs: DataDirs) -> Iterator[Remark]:
     again = list(regrade(group, dirs))
     different = [each for each in again if each.different]
     for words in first([f"{each.run}: {each.different[0]}" for each in different]):
-        yield Remark(level="error", check="regrading", words=words)
+        yield rejection("regrading", words)
     undecided = [each for each in again if each.undecided]
     if undecided:
         words = f"{counted(len(undecided), 'run')} could not be graded again here, as {undecided[0].run}: "

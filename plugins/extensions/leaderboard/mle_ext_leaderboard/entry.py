@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
-from attrs import field, fields, frozen
+from attrs import field, frozen
 
 from mlecore.schema import SchemaError, read_toml, structure
 
@@ -157,7 +157,3 @@ def is_https(address: str) -> bool:
         return parts.scheme == "https" and bool(parts.hostname) and "@" not in parts.netloc and len(address) <= _LONGEST
     except ValueError:
         return False
-
-
-FORM = tuple(name.name for name in fields(Disclosures) if name.name != "comment")
-"""The lines of the form."""

@@ -33,6 +33,11 @@ class Remark:
     words: str
 
 
+def rejection(check: str, words: str) -> Remark:
+    """For which an entry is rejected."""
+    return Remark(level="error", check=check, words=words)
+
+
 def apply_rules(rules: Rules, sets: Mapping[str, Sequence[str]], entry: Entry, results: Results) -> Iterator[Remark]:
     """Everything that can be said without the export."""
     for line in compare(entry, results):
@@ -47,17 +52,17 @@ def apply_rules(rules: Rules, sets: Mapping[str, Sequence[str]], entry: Entry, r
 
 def _conditions(rules: Rules, results: Results) -> Iterator[Remark]:
     if len(results.setups) > 1:
-        yield _error(
+        yield rejection(
             "conditions", f"the export has {len(results.setups)} setups; an entry is one agent with its options"
         )
     for name, values in results.conditions.items():
         if len(values) > 1 and not name.startswith(OF_A_COMPETITION) and name not in MAY_DIFFER:
-            yield _error("conditions", f"{name} differs between the runs: {', '.join(values[:_NAMED])}")
+            yield rejection("conditions", f"{name} differs between the runs: {', '.join(values[:_NAMED])}")
     for name, values in results.digests.items():
         if len(values) > 1:
-            yield _error("conditions", f"data, answers, description or grader of {name} differ between its runs")
+            yield rejection("conditions", f"data, answers, description or grader of {name} differ between its runs")
     if rules.data == "published" and results.data != "published":
-        yield _error("conditions", f"the runs worked on {results.data} data; this leaderboard takes published data")
+        yield rejection("conditions", f"the runs worked on {results.data} data; this leaderboard takes published data")
 
 
 def _complete(rules: Rules, sets: Mapping[str, Sequence[str]], results: Results) -> Iterator[Remark]:
@@ -65,11 +70,11 @@ def _complete(rules: Rules, sets: Mapping[str, Sequence[str]], results: Results)
         nearest = min(sets, key=lambda name: len({*sets[name]} - {*results.competitions}))
         missing = sorted({*sets[nearest]} - {*results.competitions})
         words = f"no set of competitions is complete; {nearest} lacks {_list(missing)}"
-        yield _error("complete", words)
+        yield rejection("complete", words)
         return
     wanted = sorted({id for name in covered for id in sets[name]})
     if len(results.seeds) < rules.seeds:
-        yield _error("complete", f"{counted(len(results.seeds), 'seed')}; at least {rules.seeds} are needed")
+        yield rejection("complete", f"{counted(len(results.seeds), 'seed')}; at least {rules.seeds} are needed")
     if not results.has_first_seeds:
         seeds = _list(results.seeds)
         words = f"the seeds are {seeds}, not 0 to {len(results.seeds) - 1}: they may have been selected from more runs"
@@ -78,7 +83,7 @@ def _complete(rules: Rules, sets: Mapping[str, Sequence[str]], results: Results)
     for seed in results.seeds:
         missing = [id for id in wanted if (id, seed) not in graded]
         if missing:
-            yield _error("complete", f"seed {seed} has no graded run of {_list(missing)}")
+            yield rejection("complete", f"seed {seed} has no graded run of {_list(missing)}")
 
 
 def covered_sets(sets: Mapping[str, Sequence[str]], results: Results) -> list[str]:
@@ -89,17 +94,17 @@ def covered_sets(sets: Mapping[str, Sequence[str]], results: Results) -> list[st
 def _budget(rules: Rules, results: Results) -> Iterator[Remark]:
     longest = max(run.limit_hours for run in results.runs)
     if longest > rules.max_hours:
-        yield _error("budget", f"the time limit was {longest:g} h; at most {rules.max_hours:g} h are allowed")
+        yield rejection("budget", f"the time limit was {longest:g} h; at most {rules.max_hours:g} h are allowed")
     over = [run for run in results.runs if run.hours is not None and run.hours > _OVER * run.limit_hours + 0.1]
     if over:
-        yield _error(
+        yield rejection(
             "budget", f"{counted(len(over), 'run')} took longer than the time limit: {_list(map(_name, over))}"
         )
     costs = [run.usd for run in results.runs if run.usd is not None]
     if rules.max_usd is None:
         return
     if sum(costs) > rules.max_usd:
-        yield _error("budget", f"the models cost {sum(costs):.2f} USD; at most {rules.max_usd:g} USD are allowed")
+        yield rejection("budget", f"the models cost {sum(costs):.2f} USD; at most {rules.max_usd:g} USD are allowed")
     elif unknown := results.recorded.unknown_cost:
         words = (
             f"the cost of the models is unknown in {counted(unknown, 'run')}; at most {rules.max_usd:g} USD are allowed"
@@ -137,7 +142,3 @@ def _list(values: object) -> str:
     found = list(values)  # type: ignore[call-overload]
     more = len(found) - _NAMED
     return ", ".join(map(str, found[:_NAMED])) + (f" and {more} more" if more > 0 else "")
-
-
-def _error(check: str, words: str) -> Remark:
-    return Remark(level="error", check=check, words=words)

@@ -13,7 +13,7 @@ from mle_ext_leaderboard.checking import Check, check_rules, guarded, signatures
 from mle_ext_leaderboard.duplicates import Known, known_of
 from mle_ext_leaderboard.ranking import Ranked, rank_entries
 from mle_ext_leaderboard.results import Results, RunResult
-from mle_ext_leaderboard.rules import Remark, covered_sets, table_key
+from mle_ext_leaderboard.rules import covered_sets, rejection, table_key
 from mlecore.errors import MlecoreError
 from mlecore.reports.rates import counts, left_out, unranked
 from mlecore.sharing.bundle import OpenBundle, require_head
@@ -157,7 +157,7 @@ def _check(board: Board, name: str, known: Known) -> Check:
             require_head(export, entry.export.sha256)
             signed, wrong = signatures(board, export, None)
     except MlecoreError as error:
-        wrong = [Remark(level="error", check="hashes", words=error.message)]
+        wrong = [rejection("hashes", error.message)]
         signed = []
     return evolve(check, signed=tuple(signed), remarks=[*check.remarks, *wrong])
 

@@ -69,19 +69,6 @@ def test_results_that_the_export_does_not_show(board: Path, make_export, add) ->
     assert code == 1 and "results.json is not what the export shows" in said
 
 
-@pytest.mark.parametrize(("name", "accepted"), [("obfuscation", True), ("network", False)])
-def test_results_without_a_condition_are_those_of_an_older_version_if_nothing_was_used(
-    board: Path, make_export, add, name: str, accepted: bool
-) -> None:
-    path = add("alpha", make_export("a")).parent / "results.json"
-    results = json.loads(path.read_text())
-    results["mlecore"] = "0.0.1"
-    del results["conditions"][name]
-    path.write_text(json.dumps(results))
-    _, said = check(board)
-    assert ("results.json is not what the export shows" not in said) == accepted, said
-
-
 def test_a_signature_is_needed(board: Path, make_export, add) -> None:
     add("alpha", make_export("a", sign=False))
     code, said = check(board)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import mle_ext_mlflow as extension
 import pytest
 from attrs import evolve
+from mlecore_testing.grades import report
 
 from mlecore.agents import Usage
 from mlecore.detectors import Finding
-from mlecore.grading.report import Report
 from mlecore.registry.provenance import PluginUse
 from mlecore.runs.findings import Findings, write_findings
 from mlecore.runs.record import RunRecord
@@ -55,26 +55,7 @@ def run(tmp_path: Path) -> RunRecord:
     )
 
 
-REPORT = Report(
-    competition_id="leaf-classification",
-    score=0.5,
-    score_text="0.5",
-    gold_threshold=0.1,
-    silver_threshold=0.4,
-    bronze_threshold=0.6,
-    median_threshold=0.7,
-    any_medal=True,
-    gold_medal=False,
-    silver_medal=False,
-    bronze_medal=True,
-    above_median=True,
-    submission_exists=True,
-    valid_submission=True,
-    is_lower_better=True,
-    created_at="2026-01-01T00:00:00+00:00",
-    submission_path="submission/submission.csv",
-    status="graded",
-)
+REPORT = report(0.82, "bronze")
 
 
 def only(client: MlflowClient):
@@ -104,7 +85,7 @@ def test_the_life_of_a_run(client: MlflowClient, run: RunRecord) -> None:
         "input_tokens": 7.0,
         "cost_usd": 0.25,
         "valid": 1.0,
-        "score": 0.5,
+        "score": 0.82,
         "any_medal": 1.0,
         "above_median": 1.0,
     }
@@ -159,7 +140,7 @@ def test_no_medals_are_no_zeros(client: MlflowClient, run: RunRecord) -> None:
     none = dict.fromkeys(f"{name}_threshold" for name in ("gold", "silver", "bronze", "median"))
     extension.run_graded(run, evolve(REPORT, any_medal=False, bronze_medal=False, data_kind="synthetic", **none))
     found = only(client)
-    assert found.data.metrics == {"valid": 1.0, "score": 0.5} and "mlecore.medal" not in found.data.tags
+    assert found.data.metrics == {"valid": 1.0, "score": 0.82} and "mlecore.medal" not in found.data.tags
 
 
 def test_nowhere_to_log(run: RunRecord, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,12 +19,12 @@ PAGES = (
 
 
 @pytest.mark.parametrize("token", ["", "wrong", "t0ke", "t0kenn", "%74oken", "é"])
-@pytest.mark.parametrize("page", PAGES)
-def test_without_the_token_there_is_nothing(runs, token: str, page: str) -> None:
+def test_without_the_token_there_is_nothing(runs, token: str) -> None:
     client = TestClient(make_app(runs, "t0ken"), base_url="http://127.0.0.1")
-    answer = client.get(f"/{token}/{page}" if token else f"/{page}")
-    assert answer.status_code == 403
-    assert "finished" not in answer.text and "body" not in answer.text
+    for page in PAGES:
+        answer = client.get(f"/{token}/{page}" if token else f"/{page}")
+        assert answer.status_code == 403
+        assert "finished" not in answer.text and "body" not in answer.text
 
 
 @pytest.mark.parametrize(
@@ -56,10 +56,3 @@ def test_every_answer_has_the_headers_that_protect_it(client: TestClient) -> Non
         assert answer.headers["cross-origin-resource-policy"] == "same-origin"
         assert "access-control-allow-origin" not in answer.headers
         assert "set-cookie" not in answer.headers
-
-
-def test_pages_ask_for_nothing_elsewhere(client: TestClient) -> None:
-    for page in PAGES[:4]:
-        text = client.get(page).text
-        assert "http://" not in text.replace("http://www.w3.org/2000/svg", "") and "https://" not in text
-        assert "<script>" not in text and "<style>" not in text and " style=" not in text

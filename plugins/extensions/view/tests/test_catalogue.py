@@ -77,12 +77,3 @@ def test_a_copied_run_is_no_run_of_the_group(folder: Path) -> None:
         "alpha--optical-digits--0: it belongs to another group (finished)",
         "copy: it is a copy of the run alpha--optical-digits--0",
     ]
-
-
-def test_runs_stay_in_the_order_of_the_plan(tmp_path: Path) -> None:
-    groups_on_disk.write_finished(tmp_path)
-    group = Catalogue(tmp_path).group("finished")
-    names = list(group.look().rows)
-    record = read_record(tmp_path / "finished" / names[0])
-    groups_on_disk.write(evolve(record, seconds=7200.0))
-    assert list(group.look().rows) == names and group.rows[names[0]].record.seconds == 7200.0

@@ -16,43 +16,10 @@ from starlette.testclient import TestClient
 
 RUN = "g/hostile/alpha--optical-digits--0"
 TAGS = {
-    "html",
-    "head",
-    "meta",
-    "title",
-    "link",
-    "script",
-    "body",
-    "a",
-    "header",
-    "nav",
-    "h1",
-    "h2",
-    "h3",
-    "p",
-    "main",
-    "div",
+    *"a body button circle code dd details div dl dt figcaption figure form g h1 h2 h3 head".split(),
+    *"header html input label li link main meta nav ol option p path pre rect script section".split(),
+    *"select span strong summary svg table tbody td text th thead title tr ul".split(),
 }
-TAGS |= {
-    "dl",
-    "dt",
-    "dd",
-    "ul",
-    "li",
-    "ol",
-    "table",
-    "thead",
-    "tbody",
-    "tr",
-    "th",
-    "td",
-    "button",
-    "span",
-    "strong",
-    "code",
-}
-TAGS |= {"details", "summary", "pre", "section", "figure", "figcaption", "form", "label", "input", "select", "option"}
-TAGS |= {"svg", "path", "text", "g", "circle", "rect"}
 
 
 class Reader(HTMLParser):

@@ -93,8 +93,3 @@ def test_a_list_shows_what_is_known_and_asks_no_backend(tmp_path: Path, running:
     before = _version(site, "live", "")  # the page's event stream looks
     assert "$0.02" in group_page(site, "live", {}) and job.fetches == 1
     assert before == _version(site, "live", "") and job.fetches == 1
-
-
-def test_a_run_without_a_gateway_has_none(tmp_path: Path, running: RunRecord, job: Job) -> None:
-    groups_on_disk.write(evolve(running, access=None))
-    assert Site(tmp_path / "runs").live.look(evolve(running, access=None)) is None and job.fetches == 0

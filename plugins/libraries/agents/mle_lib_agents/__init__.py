@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
-from mlecore.agents import Task
+from mlecore.agents import Launch, Task
 from mlecore.errors import UsageError
 from mlecore.options import Option
 
@@ -14,6 +15,11 @@ SESSIONS = ("sessions.py", "clock.py", "ending.py")
 """The programs of an agent whose session is continued while time is left."""
 
 PROMPT = Option(name="prompt", help="text to add to the task's prompt")
+
+
+PIP = Option(
+    name="pip", help="packages for its code: comma-separated, or a file", default="numpy,pandas<3,scikit-learn"
+)
 
 
 def temperature(default: str | None = None) -> Option:
@@ -39,3 +45,11 @@ def model(task: Task, agent: str) -> str:
 def programs(own: Path, *shared: str) -> dict[str, Path]:
     """Files for ``Launch.files``: the agent's own programs and those named of this package, side by side in agent/."""
     return {f"agent/{path.name}": path for path in (*sorted(own.glob("*.py")), *(WORK / name for name in shared))}
+
+
+def launch_program(
+    task: Task, name: str, env: Mapping[str, str], files: Mapping[str, Path], models: tuple[str, ...] = ()
+) -> Launch:
+    """Starts one of the programs in agent/ with the whole task on standard input and its own model within reach."""
+    argv = ("python3", f"agent/{name}")
+    return Launch(argv=argv, env=env, stdin=prompt(task).encode(), files=files, network="llm", models=models)
