@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -90,27 +89,6 @@ def test_a_node_that_fails_is_no_fault_of_the_agents(make_lab: Callable[..., Lab
     finally:
         with contextlib.suppress(subprocess.CalledProcessError):  # it has come back by itself
             lab.slurm("scontrol", "update", f"nodename={node}", "state=resume")
-
-
-def test_the_controller_of_slurm_may_be_away(lab: Lab, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """As seen from here: its commands find no controller. What ends meanwhile is known from the shared disk."""
-    long, short = lab.start(LONG), lab.start("echo ready; sleep 2; exit 4")
-    lab.said(long, "ready")
-    lab.said(short, "ready")
-    conf = tmp_path / "slurm.conf"
-    conf.write_text(
-        "ClusterName=none\nSlurmctldHost=localhost\nSlurmctldPort=9\nMessageTimeout=1\nSlurmctldTimeout=1\n"
-    )
-    monkeypatch.setenv("SLURM_CONF", str(conf))
-    away = lab.another()
-    assert lab.wait(short).exit_code == 4
-    lab.until(lambda: "it runs on" in away.status([long])[long].reason)
-    assert away.status([long])[long].phase == "running"
-    waiting = away.start(lab.job("echo late"))
-    assert away.status([waiting])[waiting].phase == "pending"
-    monkeypatch.delenv("SLURM_CONF")
-    assert lab.wait(waiting).exit_code == 0
-    assert lab.status(long).phase == "running"
 
 
 def test_what_sbatch_rejects_waits_with_its_words(make_lab: Callable[..., Lab]) -> None:

@@ -12,15 +12,20 @@ import pytest
 from mle_backend_ssh import host as host_module
 from mle_backend_ssh.host import Host
 from mle_backend_ssh.hosts import HostSettings
+from mlecore_testing.models import Answer, Script, scripted_model
+from mlecore_testing.models.client import ASK
 
 import mlecore.sandbox
 from mlecore.agents import Recipe
 from mlecore.backends import Dataset, Handle, Job, JobStatus, Resources
 from mlecore.errors import BackendError, BackendUnreachable, DiskError
+from mlecore.model_access import ModelAccess
+from mlecore.runs.measured import measure
 
 pytestmark = pytest.mark.slow
 
 INIT = Path(mlecore.sandbox.__file__).parent / "init"
+KEY = "sk-real-0123456789abcdef"
 
 
 @pytest.fixture(autouse=True)
@@ -42,25 +47,11 @@ def dataset(tmp_path: Path) -> Dataset:
 
 @pytest.fixture
 def start(host: Host, dataset: Dataset, tmp_path: Path) -> Callable[..., Handle]:
-    def run(*argv: str, **words: object) -> Handle:
-        given = {
-            "resources": Resources(time_limit=300.0, grace=1.0),
-            "name": "mle-test-1",
-            "files": {},
-            "stdin": b"",
-            **words,
-        }
-        return host.start(
-            Job(
-                group="g",
-                image=host.build(Recipe(), tmp_path / "build.log"),
-                dataset=dataset,
-                data=host.send(dataset, lambda *_: None),
-                argv=argv,
-                tools={"init": INIT},
-                **given,  # type: ignore[arg-type]
-            )
-        )
+    def run(*argv: str, on: Host = host, **words: Any) -> Handle:
+        usual = {"name": "mle-test-1", "resources": Resources(time_limit=300.0, grace=1.0)}
+        image, data = on.build(Recipe(), tmp_path / "build.log"), on.send(dataset, lambda *_: None)
+        job = {"group": "g", "image": image, "dataset": dataset, "data": data, "argv": argv, "tools": {"init": INIT}}
+        return on.start(Job(**{**usual, **job, **words}))
 
     return run
 
@@ -201,3 +192,28 @@ def test_an_old_python_says_so(link: Any, tmp_path: Path) -> None:
     with pytest.raises(BackendUnreachable, match=r"hosts need Python 3\.9 or later") as error:
         Host(HostSettings(address="gpu1", python=str(old)), link, {}).capacity()
     assert error.value.fix is not None and "`python =`" in error.value.fix
+
+
+@pytest.mark.sandbox
+def test_the_gateway_runs_beside_the_job_and_its_key_is_nowhere(
+    link: Any, start: Callable[..., Handle], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the packages of this test's own Python, so that nothing is installed; mlecore is what was sent."""
+    sandboxed = Host(HostSettings(address=link.name, python=sys.executable), link, {})
+    monkeypatch.setenv("TEST_MODEL_KEY", KEY)
+    monkeypatch.setattr(Host, "_gateway_python", lambda _: sys.executable)
+    with scripted_model(Script(key=KEY, answers=(Answer(text="fine", times=0),))) as model:
+        access = ModelAccess(endpoint=model.url, key="TEST_MODEL_KEY", models=("scripted",), budgets=("2calls",))
+        script = ASK + "print(ask(), ask(), ask())"
+        resources = Resources(time_limit=300.0, grace=1.0, network="llm", model=access)
+        handle = start("python3", "-c", script, on=sandboxed, resources=resources)
+        assert wait(sandboxed, handle).exit_code == 0
+    assert b"".join(sandboxed.logs(handle, 0, False)) == b"fine fine 429\n"
+    sandboxed.fetch(handle, ["logs"], tmp_path / "into", 10**6, 10)
+    measured = measure(tmp_path / "into" / "logs" / "gateway.jsonl", ("2calls",))
+    assert measured is not None and measured.calls == 2
+    assert not any(KEY in command for command in link.commands)
+    for path in link.home.rglob("*"):
+        if path.is_file() and not path.is_symlink():
+            assert KEY.encode() not in path.read_bytes(), path
+    sandboxed.call("remove", handle)

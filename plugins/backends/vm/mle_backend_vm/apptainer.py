@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path, PurePosixPath
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 import mlecore
 from mle_backend_vm import bubblewrap, view
@@ -47,14 +47,6 @@ exit "$code"
 _MISSING = "Ask the administrators for Apptainer, or load its module before mlecore starts."
 
 
-@frozen(kw_only=True)
-class CommandLine:
-    """A command line in parts, which the supervisor joins."""
-
-    outer: list[str]  # Apptainer and its options
-    last: list[str]  # what must come after the devices
-
-
 def command_line(
     job: Job,
     fresh: Path,
@@ -62,7 +54,7 @@ def command_line(
     binds: Iterable[Path],
     extra: Mapping[PurePosixPath, Path],
     image: Path | None,
-) -> CommandLine:
+) -> bubblewrap.CommandLine:
     """What to start: the system's programs, ``binds`` and ``extra`` (under other paths), or ``image``.
 
     Writes what it needs to ``fresh``, which will be ``folder``.
@@ -86,7 +78,7 @@ def command_line(
     root = image or folder / "root"
     if image is None:
         skeleton(fresh / "root", (_before(each, fresh, folder) for each in shown))
-    return CommandLine(outer=outer, last=[str(root), *_entering(python), *ports])
+    return bubblewrap.CommandLine(outer=outer, last=[str(root), *_entering(python), *ports])
 
 
 def build_line(folder: Path, cache: Path, target: Path, reads: Iterable[Path], own_network: bool) -> list[str]:

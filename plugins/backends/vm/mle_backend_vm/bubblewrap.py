@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path, PurePosixPath
 
-from attrs import frozen
+from attrs import field, frozen
 
 from mle_backend_vm import view
 from mle_backend_vm.supervise import slirp
@@ -40,9 +40,9 @@ NO_BWRAP = "Install it (apt-get install bubblewrap), or give -B isolation=none t
 class CommandLine:
     """A command line in parts, which the supervisor joins."""
 
-    outer: list[str]  # bubblewrap and its options
-    last: list[str]  # options that must come after the devices
-    prelude: list[str]  # what drops privileges and sets limits, inside
+    outer: list[str]  # the program that makes the sandbox, and its options
+    last: list[str]  # what must come after the devices
+    prelude: list[str] = field(factory=list)  # what drops privileges and sets limits, inside bubblewrap's
 
 
 def sandbox_user(name: str) -> int | None:

@@ -14,7 +14,7 @@ import shutil
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from uuid import uuid4
@@ -55,6 +55,11 @@ def build(recipe: Recipe, root: Path, log: Path, isolation: Isolation = "bubblew
     key = _digest((recipe.digest(), python.program, *_machine(python)))
     target = root / "envs" / key
     folders.make_private(target.parent)
+    return built_once(target, lambda: _make(recipe, python, target, root, log, isolation))
+
+
+def built_once(target: Path, make: Callable[[], Mapping[str, object]]) -> Image:
+    """Have ``make`` fill the folder ``target``, unless it is complete; its manifest is what that returns."""
     with locked(target, fcntl.LOCK_EX):
         if not is_complete(target):
             manifest(target).unlink(missing_ok=True)
@@ -62,7 +67,7 @@ def build(recipe: Recipe, root: Path, log: Path, isolation: Isolation = "bubblew
             target.mkdir()
             target.chmod(0o755)  # whatever our umask is; below, too
             try:
-                _make(recipe, python, target, root, log, isolation)
+                replace(manifest(target), json.dumps(make()).encode())
             except BaseException:
                 folders.erase(target)
                 raise
@@ -135,8 +140,10 @@ def missing_programs(recipe: Recipe) -> list[str]:
     return list(dict.fromkeys(missing))
 
 
-def _make(recipe: Recipe, python: Python, target: Path, root: Path, log: Path, isolation: Isolation) -> None:
-    """At its final path, since environments know theirs; its manifest is written last and marks it complete."""
+def _make(
+    recipe: Recipe, python: Python, target: Path, root: Path, log: Path, isolation: Isolation
+) -> dict[str, object]:
+    """At its final path, since environments know theirs. Returns its manifest."""
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("a", encoding="utf-8") as out:
         Installer(python, target, root, log, out, isolation).install(recipe)
@@ -150,7 +157,7 @@ def _make(recipe: Recipe, python: Python, target: Path, root: Path, log: Path, i
         file.chmod(0o755 if content.startswith(b"#!") else 0o644)
     packages = _installed(target)
     files = [(path, hashlib.sha256(recipe.files[path]).hexdigest()) for path in sorted(recipe.files)]
-    contents = {
+    return {
         "asked": [*recipe.pip, *recipe.pip_alone, *recipe.npm],
         "files": sorted(recipe.files),
         "npm": recipe.npm,
@@ -158,7 +165,6 @@ def _make(recipe: Recipe, python: Python, target: Path, root: Path, log: Path, i
         "installed": [*_machine(python), *packages],
         "digest": _digest((_machine(python), packages, files)),
     }
-    replace(manifest(target), json.dumps(contents).encode())
 
 
 def is_complete(target: Path) -> bool:

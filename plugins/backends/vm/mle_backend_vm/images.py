@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import subprocess
@@ -12,7 +11,6 @@ from mle_backend_vm import apptainer, environments, folders, view
 from mlecore.backends import Image
 from mlecore.child_environment import child_environment
 from mlecore.errors import BackendError
-from mlecore.files import replace
 
 _LOCAL = ("docker-archive:", "oci-archive:", "oci:")
 _SIF = "image.sif"
@@ -41,22 +39,14 @@ def build(image: str, root: Path, log: Path) -> Image:
     facts = [image, *((path.stat().st_size, path.stat().st_mtime_ns) if is_sif else ())]
     target = root / "envs" / hashlib.sha256(json.dumps(facts).encode()).hexdigest()
     folders.make_private(target.parent)
-    with environments.locked(target, fcntl.LOCK_EX):
-        if not environments.is_complete(target):
-            environments.manifest(target).unlink(missing_ok=True)
-            folders.erase(target)  # of an interrupted build
-            target.mkdir()
-            try:
-                file = path if is_sif else _fetched(image, target / _SIF, log)
-                with file.open("rb") as content:
-                    digest = hashlib.file_digest(content, "sha256").hexdigest()
-            except BaseException:
-                folders.erase(target)
-                raise
-            contents = {"asked": [image], "installed": [], "digest": f"sha256:{digest}", "image": str(file)}
-            replace(environments.manifest(target), json.dumps(contents).encode())
-    contents = json.loads(environments.manifest(target).read_text())
-    return Image(ref=str(target), digest=str(contents["digest"]))
+
+    def fetch() -> dict[str, object]:
+        file = path if is_sif else _fetched(image, target / _SIF, log)
+        with file.open("rb") as content:
+            digest = hashlib.file_digest(content, "sha256").hexdigest()
+        return {"asked": [image], "installed": [], "digest": f"sha256:{digest}", "image": str(file)}
+
+    return environments.built_once(target, fetch)
 
 
 def copy_home(image: Path, home: Path) -> None:

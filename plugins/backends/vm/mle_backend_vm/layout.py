@@ -33,7 +33,7 @@ def lay_out(
     isolation: Isolation,
     gateway: Sequence[str],
 ) -> None:
-    """Fill the folder ``made``, which is renamed to ``folder`` afterwards. ``gateway`` is its command line, if any."""
+    """Fill the folder ``fresh``, which is renamed to ``folder`` afterwards. ``gateway`` is its command line, if any."""
     if not Path(job.data).is_dir():
         raise BackendError(f"the data of {job.dataset.competition} are not at {job.data}")
     isolated = isolation != "none"
@@ -43,40 +43,25 @@ def lay_out(
     if not isolated:
         (fresh / "home" / "data").rmdir()
         (fresh / "home" / "data").symlink_to(job.data)
-    if (image := environments.image(job.image.ref)) is not None:
+    image = environments.image(job.image.ref)
+    if image is not None:
         images.copy_home(image, fresh / "home")
     spare.keep(fresh)
-    write_spec(str(fresh), _spec(job, fresh, folder, root, gpu_ids, isolation, gateway))
-
-
-def _spec(
-    job: Job,
-    fresh: Path,
-    folder: Path,
-    root: Path,
-    gpu_ids: Sequence[str],
-    isolation: Isolation,
-    gateway: Sequence[str],
-) -> JobSpec:
-    isolated = isolation != "none"
     resources, ref = job.resources, job.image.ref
     free = shutil.disk_usage(folder.parent).free
     disk = resources.disk or _share(folder.parent, free, resources, len(gpu_ids))
     group = cgroups.usable()
     known = gpus.found()
     tools = TOOLS if isolated else PurePosixPath(folder / "opt")
-    image = environments.image(ref)
-    outer, last, prelude = [], [], []
-    if isolation == "apptainer":
-        inside = apptainer.command_line(
-            job, fresh, folder, environments.binds(ref, root), environments.files(ref), image
-        )
-        outer, last = inside.outer, inside.last
-    elif isolated:
-        line = bubblewrap.command_line(job, folder, environments.binds(ref, root), environments.files(ref), disk)
-        outer, last, prelude = line.outer, line.last, line.prelude
+    line = bubblewrap.CommandLine(outer=[], last=[])
+    if isolated:
+        binds, files = environments.binds(ref, root), environments.files(ref)
+        if isolation == "apptainer":
+            line = apptainer.command_line(job, fresh, folder, binds, files, image)
+        else:
+            line = bubblewrap.command_line(job, folder, binds, files, disk)
     options = apptainer.device if isolation == "apptainer" else bubblewrap.device
-    return JobSpec(
+    spec = JobSpec(
         name=job.name,
         run=job.labels.get("run", job.name),
         group=job.group,
@@ -88,9 +73,9 @@ def _spec(
         home=str(HOME if isolated else folder / "home"),
         home_folder=str(folder / "home"),
         tmp_folder=str(folder / "tmp"),
-        sandbox=outer,
-        sandbox_last=last,
-        prelude=prelude,
+        sandbox=line.outer,
+        sandbox_last=line.last,
+        prelude=line.prelude,
         door=str(folder / "door") if isolation == "apptainer" else "",
         keeps_env=image is not None,
         time_limit=resources.time_limit,
@@ -113,6 +98,7 @@ def _spec(
         relay=str(Path(mlecore.__file__).parent / "relay.py"),
         gateway=list(gateway),
     )
+    write_spec(str(fresh), spec)
 
 
 def _share(jobs: Path, free: int, resources: Resources, gpus: int) -> int:

@@ -65,7 +65,7 @@ def test_a_build_that_fails_shows_its_end_and_leaves_nothing(root: Path, monkeyp
 
 def test_a_build_that_was_cut_off_begins_again(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Recipe] = []
-    monkeypatch.setattr(environments, "_make", lambda recipe, python, target, *_: _pretend(made, recipe, target))
+    monkeypatch.setattr(environments, "_make", lambda recipe, *_: _pretend(made, recipe))
     recipe = Recipe(pip=("x",))
     torn = Path(build(recipe, root).ref)
     environments.manifest(torn).unlink()
@@ -75,14 +75,14 @@ def test_a_build_that_was_cut_off_begins_again(root: Path, monkeypatch: pytest.M
     assert len(made) == 1 and not (torn / "half").exists()
 
 
-def _pretend(made: list[Recipe], recipe: Recipe, target: Path) -> None:
+def _pretend(made: list[Recipe], recipe: Recipe) -> dict[str, object]:
     made.append(recipe)
-    environments.manifest(target).write_text('{"digest": "d", "installed": []}')
+    return {"digest": "d", "installed": []}
 
 
 def test_another_interpreter_or_platform_has_another_environment(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Recipe] = []
-    monkeypatch.setattr(environments, "_make", lambda recipe, python, target, *_: _pretend(made, recipe, target))
+    monkeypatch.setattr(environments, "_make", lambda recipe, *_: _pretend(made, recipe))
     recipe = Recipe(pip=("x",))
     images = [build(recipe, root)]
     for name in ("python_version", "machine"):

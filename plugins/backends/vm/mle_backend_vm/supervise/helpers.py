@@ -6,11 +6,10 @@ import contextlib
 import os
 import re
 import select
-import signal
+import subprocess
 import time
 from collections.abc import Sequence
 
-from . import processes
 from .namespaces import Way
 
 _READY = 20.0  # seconds
@@ -33,13 +32,14 @@ class Helpers:
         self._folder = folder
         self._programs = programs
         self._way = way
-        self._pids: list[int] = []
+        self._processes: list[subprocess.Popen[bytes]] = []
 
     def start(self) -> None:
         """All are ready when it returns. Raises RuntimeError with what the one that failed said."""
         for program in self._programs:
-            pid, said = self._spawn(program)
-            self._pids.append(pid)
+            said, say = os.pipe()
+            self._processes.append(self._spawn(program, say))
+            os.close(say)
             heard = b""
             limit = time.monotonic() + _READY
             while not program.ready.search(heard):
@@ -54,56 +54,41 @@ class Helpers:
                     raise RuntimeError(f"the sandbox could not be connected to its network: {why}")
             os.close(said)
 
-    def _spawn(self, program: Program, listen: bool = True) -> tuple[int, int]:
-        """Its number, and the pipe on which it says that it is ready; later output is dropped."""
-        said, say = os.pipe()
+    def _spawn(self, program: Program, stderr: int) -> subprocess.Popen[bytes]:
+        """It ignores SIGPIPE, as Python does: nobody reads what it says once it is ready."""
         stdin = os.memfd_create("settings", os.MFD_CLOEXEC)  # not on a disk
         os.write(stdin, program.given)
         os.lseek(stdin, 0, os.SEEK_SET)
-        pid = os.fork()
-        if pid == 0:
-            try:
-                signal.set_wakeup_fd(-1)
-                null = os.open("/dev/null", os.O_RDWR)
-                os.dup2(stdin, 0)
-                os.dup2(null, 1)
-                os.dup2(say if listen else null, 2)
-                self._way.inherit()
-                os.chdir(self._folder)
-                signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-                os.execvpe(
-                    program.argv[0],
-                    program.argv,
-                    {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8"},
-                )
-            except BaseException as error:
-                os.write(2, f"{program.argv[0]}: {error}\n".encode())
-            finally:
-                os._exit(126)
-        os.close(say)
-        os.close(stdin)
-        return pid, said
+        try:
+            return subprocess.Popen(
+                program.argv,
+                stdin=stdin,
+                stdout=subprocess.DEVNULL,
+                stderr=stderr,
+                cwd=self._folder,
+                env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8"},
+                pass_fds=self._way.descriptors,
+                restore_signals=False,
+            )
+        finally:
+            os.close(stdin)
 
     def repair(self) -> None:
         """Start again what has died."""
-        for index, pid in enumerate(self._pids):
-            ended = 0
-            with contextlib.suppress(ChildProcessError):
-                ended = os.waitpid(pid, os.WNOHANG)[0]
-            if ended:
-                fresh, said = self._spawn(self._programs[index], listen=False)
-                os.close(said)
-                self._pids[index] = fresh
+        for index, process in enumerate(self._processes):
+            if process.poll() is not None:
+                with contextlib.suppress(OSError):  # its folder was deleted, or there are too many processes
+                    self._processes[index] = self._spawn(self._programs[index], subprocess.DEVNULL)
 
     def stop(self) -> None:
-        for pid in self._pids:
-            processes.send(pid, signal.SIGTERM)
+        for process in self._processes:
+            process.terminate()
         limit = time.monotonic() + 3.0
-        for pid in self._pids:
-            with contextlib.suppress(ChildProcessError):
-                while not os.waitpid(pid, os.WNOHANG)[0]:
-                    if time.monotonic() > limit:
-                        processes.send(pid, signal.SIGKILL)
-                    time.sleep(0.01)
-        self._pids = []
+        for process in self._processes:
+            try:
+                process.wait(max(0.0, limit - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        self._processes = []
         self._way.close()
