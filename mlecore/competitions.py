@@ -58,6 +58,11 @@ class Competition:
         """What a submission looks like: the ``[submission]`` table of the edition."""
         return self.facts.submission
 
+    @property
+    def own_rules(self) -> bool:
+        """Does the plugin check more of a submission than ``format`` says?"""
+        return self.loaded.implements("examine") or self.loaded.implements("asked")
+
     def make_raw(self, raw: Path, seed: int = 0, size: float = 1.0) -> None:
         """Write synthetic data into ``raw``, in the form of the download. Raises UsageError if there are none."""
         if not self.loaded.implements("make_raw"):

@@ -45,7 +45,7 @@ def required(spec: F) -> F:
 
 
 class CompetitionSpec:
-    """A problem: how to prepare its data, how to check and grade a submission.
+    """A problem: how to prepare its data, how to examine and grade a submission.
 
     Its facts are in ``competition.toml`` next to the module. Every key is a field of ``mlecore.facts.Facts``, with its
     type, default and meaning; the page schemas/competition of the docs lists them.
@@ -75,12 +75,34 @@ class CompetitionSpec:
         """
 
     @hookspec(firstresult=True)
-    def check(self, submission: Table, sample: Table, public: Path, edition: str, format: Format) -> Sequence[str]:
-        """Is the submission well-formed? Sees no answers. Replaces the generic check of the ``[submission]`` table.
+    def examine(
+        self, predictions: DataFrame, asked: DataFrame, submission: Table, folder: Path, format: Format
+    ) -> Sequence[str] | None:
+        """The rules that ``[submission]`` cannot express. Needed only if there are any.
 
-        Raises InvalidSubmission; never refuses what ``grade`` accepts. Returns warnings about what is valid but surely
-        not intended. Needed only for what ``[submission]`` cannot express; call
-        ``generic_check(format, submission, sample)`` of ``mlecore.submissions`` first.
+        The check calls it once it has read the submission by the table; ``grade`` calls it as a function, so that both
+        apply one rule::
+
+            truth, predictions = format.read(submission, private / "test.csv")
+            examine(predictions)
+
+        ``asked`` and ``predictions`` are the paired rows that ``format.read`` returns; in the check ``asked`` is what
+        the hook of that name made of the sample, in ``grade`` the answers. ``submission`` is for rules on what
+        ``format.read`` converts or leaves out, and ``folder`` is ``public`` or ``private``, for files that both have.
+        It may replace columns of ``predictions`` by the values of their cells.
+
+        Raises InvalidSubmission; never refuses what ``grade`` accepts. Returns warnings about what is valid and surely
+        not intended, which only the check shows.
+
+        In an edition this hook and ``asked`` go with ``grade``: a module that has its own does not inherit v1's.
+        """
+
+    @hookspec(firstresult=True)
+    def asked(self, sample: DataFrame, public: Path) -> DataFrame:
+        """The sample with what public data tell of the answers, such as the sizes of pictures.
+
+        It adds columns that the answers have and ``[submission]`` or ``examine`` needs. The check reads submissions
+        with it, as ``grade`` does with the answers. Without this hook: the sample as it is.
         """
 
     @hookspec(firstresult=True)

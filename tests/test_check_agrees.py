@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from mlecore.errors import InvalidSubmission
-from mlecore.submissions import generic_check
 from mlecore.submissions.format import Format
 from mlecore.submissions.table import Table
 
@@ -57,7 +56,7 @@ def test_check_grade_and_oracle_agree(name, tmp_path):
         table = Table(path)
         graded = verdict(case.grade, table, case.answers)
         try:
-            checked = generic_check(format, table, sample)
+            checked = format.read(table, sample.frame())
         except InvalidSubmission as error:
             checked = str(error)
         try:

@@ -294,5 +294,5 @@ def read_inputs(id: str, plan: Plan, data: Sequence[str | Path], say: Say) -> In
         reopen=partial(open_prepared, target, dirs, synthetic=synthetic),
         shown=shown,
         sample_bytes=sample.stat().st_size if sample else sample_bytes(target.facts, prepared.public),
-        form=shown.format.to_json(own_check=target.loaded.implements("check")),
+        form=shown.format.to_json(own_rules=target.own_rules),
     )

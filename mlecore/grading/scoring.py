@@ -1,4 +1,4 @@
-"""One submission against a competition's hooks ``check`` and ``grade``, in this process, without limits."""
+"""One submission against a competition's hooks ``examine`` and ``grade``, in this process, without limits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from mlecore.competitions import Competition
 from mlecore.data.sample import open_sample
 from mlecore.errors import DataError, GradingError, PluginError
-from mlecore.submissions.check import generic_check
+from mlecore.submissions.check import read_sample, warnings
 from mlecore.submissions.guard import guard
 from mlecore.submissions.shape import explaining
 from mlecore.submissions.table import Table
@@ -21,21 +21,24 @@ def check(competition: Competition, submission: Path, public: Path) -> list[str]
     with open_sample(competition.facts, public) as sample_path:
         guard(submission, sample_path)
         table, sample = Table(submission), Table(sample_path)
-        if not competition.loaded.implements("check"):
-            with explaining(submission):
-                warnings = generic_check(competition.format, table, sample)
-        else:
-            with explaining(submission):
-                warnings = competition.loaded.call(
-                    "check",
-                    submission=table,
-                    sample=sample,
-                    public=public,
-                    edition=competition.edition,
-                    format=competition.format,
-                )
+        with explaining(submission):
+            said = _examined(competition, table, sample, public)
         others = sorted(set(public.glob("*.csv")) - {public.parent / competition.facts.sample})
-        return [*(warnings or ()), *unknown_labels(competition.format, table, sample, others)]
+        return [*said, *unknown_labels(competition.format, table, sample, others)]
+
+
+def _examined(competition: Competition, submission: Table, sample: Table, public: Path) -> list[str]:
+    """Warnings of the ``[submission]`` table and the hook ``examine``. Raises InvalidSubmission."""
+    plugin, format = competition.loaded, competition.format
+    asked = read_sample(format, sample)
+    if plugin.implements("asked"):
+        asked = plugin.call("asked", sample=asked, public=public)
+    asked, predictions = format.read(submission, asked)
+    said = warnings(format, submission, sample)
+    if plugin.implements("examine"):
+        arguments = {"predictions": predictions, "asked": asked, "submission": submission, "folder": public}
+        said += plugin.call("examine", **arguments, format=format) or ()
+    return said
 
 
 def score(competition: Competition, submission: Path, private: Path, public: Path | None = None) -> float:

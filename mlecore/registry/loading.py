@@ -79,13 +79,24 @@ def _line(error: BaseException, module: ModuleType) -> str:
     return f"{last.filename}, line {last.lineno}"
 
 
+_GO_WITH = {"asked": "grade", "examine": "grade"}
+"""Hooks that an edition does not inherit from v1 if it has its own of the other one."""
+
+
 class _FirstCounts(pluggy.PluginManager):
     """Of the implementations of a hook, only the one registered first: an edition's module comes before v1's."""
 
     def parse_hookimpl_opts(self, plugin: object, name: str) -> pluggy.HookimplOpts | None:
         options = super().parse_hookimpl_opts(plugin, name)
-        caller = getattr(self.hook, options["specname"] or name, None) if options else None
-        return None if caller is not None and caller.get_hookimpls() else options
+        if options is None:
+            return None
+        hook = options["specname"] or name
+        others = [one for one in self._implementations(_GO_WITH.get(hook, "")) if one.plugin is not plugin]
+        return None if others or self._implementations(hook) else options
+
+    def _implementations(self, hook: str) -> list[pluggy.HookImpl]:
+        caller = getattr(self.hook, hook, None)
+        return caller.get_hookimpls() if caller else []
 
 
 @cache

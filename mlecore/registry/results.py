@@ -85,11 +85,11 @@ def _fields(cls: Any) -> tuple[attrs.Attribute[Any], ...]:
 
 def _promised(hook: str) -> Any:  # imports what it names only: most hooks of a competition promise nothing
     """The return type in ``mlecore.hookspecs``; None if there is none, or if the caller checks it."""
-    if hook == "perfect":
+    if hook in ("asked", "perfect"):
         from pandas import DataFrame
 
         return DataFrame
-    if hook == "check":
+    if hook == "examine":
         return Sequence[str] | None
     if hook in ("agent", "recipe", "launch", "usage"):
         from mlecore import agents

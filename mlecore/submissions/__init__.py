@@ -14,7 +14,6 @@ from mlecore.submissions.alignment import (
     sorted_alike,
 )
 from mlecore.submissions.cells import words
-from mlecore.submissions.check import generic_check
 from mlecore.submissions.format import Column, Format
 from mlecore.submissions.messages import in_file_order
 from mlecore.submissions.other_labels import refuse_other_labels
@@ -26,7 +25,6 @@ __all__ = [
     "Format",
     "Table",
     "columns_of",
-    "generic_check",
     "in_file_order",
     "integers",
     "known_ids",

@@ -1,4 +1,4 @@
-"""The generic check of a submission, by the ``[submission]`` table and the sample, without the answers."""
+"""What the check of a submission needs of the sample, and warnings about what is valid and surely not intended."""
 
 from __future__ import annotations
 
@@ -8,25 +8,24 @@ from mlecore.errors import DataError, InvalidSubmission, PluginError
 from mlecore.submissions.format import Format
 
 if TYPE_CHECKING:
-    from pandas import Series
+    from pandas import DataFrame, Series
 
     from mlecore.submissions.table import Table
 
 
-def generic_check(format: Format, submission: Table, sample: Table) -> list[str]:
-    """Reads a submission with the sample instead of the answers. Returns warnings; raises InvalidSubmission."""
+def read_sample(format: Format, sample: Table) -> DataFrame:
+    """The sample submission, which stands for the answers. Raises DataError, PluginError for one that does not fit."""
     try:
-        expected = sample.frame()
+        frame = sample.frame()
     except InvalidSubmission as error:
         raise DataError(f"the sample submission is damaged: {error}", fix="Prepare the competition again.") from None
-    if format.id is not None and format.id not in expected.columns:
-        raise PluginError(f"[submission] id = {format.id!r}, but the sample has only {', '.join(expected.columns)}")
-    format.read(submission, expected)
-    return _warnings(format, submission, sample)
+    if format.id is not None and format.id not in frame.columns:
+        raise PluginError(f"[submission] id = {format.id!r}, but the sample has only {', '.join(frame.columns)}")
+    return frame
 
 
-def _warnings(format: Format, submission: Table, sample: Table) -> list[str]:
-    """What is valid and surely not intended."""
+def warnings(format: Format, submission: Table, sample: Table) -> list[str]:
+    """About ids, missing numbers and cells beyond the header of a submission that ``format.read`` has accepted."""
     import pandas as pd
 
     from mlecore.submissions.messages import counted
@@ -55,15 +54,15 @@ def _id_warnings(format: Format, ids: Series, asked: Series, submission: Table, 
     if unknown := [value for value in ids.drop_duplicates().tolist() if value not in known]:
         said.append(
             f"{counted(len(unknown), format.id or 'id')} missing from the sample, such as {shown(unknown[0])}: ids are "
-            "not compared, so these rows are matched by position"
+            "not compared, so these rows may be matched by position"
         )
     elif format.order == "sample":
         pairs = zip(ids.tolist(), asked.tolist(), strict=False)
         first = next((place for place, (have, want) in enumerate(pairs) if have != want), None)
         if first is not None:
             said.append(
-                f"rows are paired by their place in the file, and the order is not the sample's: row {first + 1:,} is "
-                f"{shown(ids.iloc[first])}, expected {shown(asked.iloc[first])}"
+                f"rows may be paired by their place in the file, and the order is not the sample's: row {first + 1:,} "
+                f"is {shown(ids.iloc[first])}, expected {shown(asked.iloc[first])}"
             )
     if (
         ids.dtype.kind in "iuf"

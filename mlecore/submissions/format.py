@@ -26,9 +26,9 @@
 compared nor paired by it (``ids = "any"`` with ``order = "sample"``): then it is only used for a warning, and may be
 one of the columns too.
 
-``check`` and ``grade`` apply the table by one function, ``Format.read``: the first to the sample submission, the second
-to the answers. So the check is sound and complete as far as the table goes; what the table cannot say is in the
-two hooks.
+The check and ``grade`` apply the table by one function, ``Format.read``: the first to the sample submission, the second
+to the answers. So the check is sound and complete as far as the table goes; what the table cannot say is in the hook
+``examine``, which both call.
 """
 
 from __future__ import annotations
@@ -314,8 +314,8 @@ class Format:
         """Every column that must be there, the id first."""
         return list(dict.fromkeys([*([self.id] if self.id and self.id_required else []), *self.expand(columns)]))
 
-    def to_json(self, *, own_check: bool) -> str:
-        """For the sandbox's ``validate``; ``own_check``: the competition has a check hook, so this table is not all."""
+    def to_json(self, *, own_rules: bool) -> str:
+        """For the sandbox's ``validate``; ``own_rules``: the competition has more rules than those of this table."""
         import json
 
         values = asdict(self)
@@ -323,5 +323,5 @@ class Format:
             column["low"] = None if column["low"] == -math.inf else column["low"]
             column["high"] = None if column["high"] == math.inf else column["high"]
         return json.dumps(
-            {**values, "id_required": self.id_required, "own_check": own_check}, indent=1, allow_nan=False
+            {**values, "id_required": self.id_required, "own_rules": own_rules}, indent=1, allow_nan=False
         )

@@ -36,7 +36,7 @@ def grade(submission, private):
     return float(value)
 
 @hookimpl
-def check(submission):
+def examine(submission):
     grade(submission, None)
     return [f"checked in process {os.getpid()}"]
 """
@@ -58,7 +58,9 @@ median = 0.5
 seconds = 2
 memory_gb = 1.5
 [submission]
-id = "id"
+ids = "any"
+rows = "any"
+order = "sample"
 [submission.columns]
 value = { type = "any" }
 """

@@ -56,7 +56,7 @@ def seen_orders(public: Path, shown: Shown) -> Iterator[list[str]]:
             header, *rows = csv.reader(file)
         yield header
         yield from ([row[place] for row in rows] for place in range(len(header)) if rows[0][place].startswith("r"))
-    yield list(json.loads(shown.format.to_json(own_check=False))["columns"])
+    yield list(json.loads(shown.format.to_json(own_rules=False))["columns"])
     for folder in [public, *(path for path in public.iterdir() if path.is_dir())]:
         with os.scandir(folder) as entries:
             there = [(entry.stat(), entry.name) for entry in entries]

@@ -25,6 +25,11 @@ def prepare(raw, public, private):
 @hookimpl
 def grade(submission, private, format):
     return 1.0
+
+
+@hookimpl
+def examine(predictions):
+    pass
 """
 V2 = """
 import coins_comp as v1
@@ -85,7 +90,13 @@ def test_its_hooks_replace_those_of_v1(put: Put, tmp_path: Path, edition: str, f
     (tmp_path / "raw").mkdir()
     competition("coins", edition).prepare(tmp_path / "raw", tmp_path / "public", tmp_path / "private")
     assert sorted(path.name for path in (tmp_path / "public").iterdir()) == files
-    assert sorted(load("competition", "coins", edition).hooks) == ["grade", "prepare"]
+    assert sorted(load("competition", "coins", edition).hooks) == ["examine", "grade", "prepare"]
+
+
+def test_a_grade_of_its_own_does_without_the_rules_of_v1(put: Put) -> None:
+    put_competition(put, v2=V2.replace("def prepare(raw, public, private)", "def grade(submission)"))
+    assert competition("coins").own_rules
+    assert not competition("coins", "v2").own_rules
 
 
 def test_facts_of_an_edition(put: Put) -> None:

@@ -29,8 +29,8 @@ def opt(tmp_path: Path) -> Path:
     return folder
 
 
-def lay(folder: Path, form: dict, sample: str, own_check: bool = False) -> None:
-    (folder / "submission.json").write_text(Format.parse(form).to_json(own_check=own_check))
+def lay(folder: Path, form: dict, sample: str, own_rules: bool = False) -> None:
+    (folder / "submission.json").write_text(Format.parse(form).to_json(own_rules=own_rules))
     (folder / "sample.csv").write_text(sample)
 
 
@@ -113,7 +113,7 @@ def test_undecided(opt):
     hand_in(opt, "id,p\na, 1\nb,1\nc,1\n")
     assert run(opt)[0] == 3
     hand_in(opt, SAMPLE)
-    lay(opt, FORM, SAMPLE, own_check=True)
+    lay(opt, FORM, SAMPLE, own_rules=True)
     assert run(opt) == (
         3,
         "undecided: nothing wrong was found, but there are rules that only grading checks\n",
@@ -125,7 +125,7 @@ def test_undecided(opt):
 
 
 def test_own_rules_do_not_hide_what_is_wrong(opt):
-    lay(opt, FORM, SAMPLE, own_check=True)
+    lay(opt, FORM, SAMPLE, own_rules=True)
     hand_in(opt, "id,p\na,2\nb,1\nc,1\n")
     assert run(opt)[0] == 1
 

@@ -11,7 +11,7 @@ import pytest
 
 import mlecore
 from mlecore.errors import InvalidSubmission
-from mlecore.submissions import generic_check, guard
+from mlecore.submissions import guard
 from mlecore.submissions.format import Format
 from mlecore.submissions.table import Table
 
@@ -106,12 +106,12 @@ FORMS = {
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_never_contradicts_the_generic_check(name, tmp_path):
+def test_never_contradicts_the_check(name, tmp_path):
     table, good = FORMS[name]
     path, sample = tmp_path / "submission.csv", tmp_path / "sample.csv"
     sample.write_text(good)
     form = Format.parse(table)
-    told, told_apart = json.loads(form.to_json(own_check=False)), 0
+    told, told_apart = json.loads(form.to_json(own_rules=False)), 0
     for number, text in enumerate(
         mutations(
             good, seed=71 + len(name), count=80, odd=MASKS if "masks" in name else RECORDS if "records" in name else ()
@@ -119,7 +119,7 @@ def test_never_contradicts_the_generic_check(name, tmp_path):
     ):
         path.write_bytes(text.encode())
         try:
-            generic_check(form, Table(path), Table(sample))
+            form.read(Table(path), Table(sample).frame())
             wanted = "well-formed"
         except InvalidSubmission as error:
             wanted = str(error)
@@ -151,7 +151,7 @@ def test_large_tables_are_typed_in_parts(tmp_path, kind):
     """Where the first rows and the last ones go through pandas in different chunks."""
     rule = {"type": "number", "from_text": True} if kind == "from_text" else {"type": kind}
     form = Format.parse({"id": "id", "columns": {"p": rule}})
-    told = json.loads(form.to_json(own_check=False))
+    told = json.loads(form.to_json(own_rules=False))
     path, sample, wide = tmp_path / "submission.csv", tmp_path / "sample.csv", 1000  # 1,024 rows at a time
     ids = [f"i{k}" for k in range(1030)]
     sample.write_text("".join(f"{i},0\n" for i in ["id,p", *ids]).replace("id,p,0", "id,p"))
@@ -170,7 +170,7 @@ def test_large_tables_are_typed_in_parts(tmp_path, kind):
         path.write_text("\n".join([header, *[f"{i},{cell}" + "," * wide for i, cell in zip(ids, cells, strict=True)]]))
         assert validate.Rows(str(path)).chunk == 1024
         try:
-            generic_check(form, Table(path), Table(sample))
+            form.read(Table(path), Table(sample).frame())
             wanted = 0
         except InvalidSubmission:
             wanted = 1
@@ -191,7 +191,7 @@ def test_gaps_in_short_rows_count_as_cells_but_a_large_sample_allows_more(tmp_pa
         monkeypatch.setattr(module, "MOST_CELLS", 40)
     monkeypatch.setattr(guard, "MOST_COLUMNS", 10)
     path, small, large = (tmp_path / name for name in ("submission.csv", "small.csv", "large.csv"))
-    told = json.loads(Format.parse({**FORM, "ids": "any", "order": "sample", "rows": "any"}).to_json(own_check=False))
+    told = json.loads(Format.parse({**FORM, "ids": "any", "order": "sample", "rows": "any"}).to_json(own_rules=False))
     small.write_text("id,p\n" + "a,1\n" * 4)
     large.write_text("id,p\n" + "a,1\n" * 10)
     for rows, samples in ((10, (small, large)), (20, (large,)), (21, ())):

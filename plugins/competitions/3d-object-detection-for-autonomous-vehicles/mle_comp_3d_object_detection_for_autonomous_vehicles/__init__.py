@@ -21,7 +21,7 @@ from mlecore.prepare import (
     write_json,
     write_json_objects,
 )
-from mlecore.submissions import Format, Table, generic_check, read_answers
+from mlecore.submissions import Format, Table, read_answers
 from mlecore.submissions.messages import row_name
 from mlecore.submissions.records import flatten
 
@@ -158,19 +158,13 @@ def grade(submission: Table, private: Path, format: Format) -> float:
 
     answers = read_answers(private / "test.csv", ["Id", "PredictionString"])
     truth, predictions = format.read(submission, answers)
-    _refuse_infinite_yaws(predictions)
+    examine(predictions)
     asked = format.columns["PredictionString"].read(truth, "PredictionString", truth)
     return mean_average_precision(asked, predictions)
 
 
 @hookimpl
-def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
-    warnings = generic_check(format, submission, sample)
-    _refuse_infinite_yaws(format.read(submission, sample.frame())[1])
-    return warnings
-
-
-def _refuse_infinite_yaws(predictions: DataFrame) -> None:
+def examine(predictions: DataFrame) -> None:
     import numpy as np
 
     rows, found = flatten(predictions["PredictionString"].array)

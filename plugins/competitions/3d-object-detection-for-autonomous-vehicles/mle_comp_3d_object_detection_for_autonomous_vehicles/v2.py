@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import mle_comp_3d_object_detection_for_autonomous_vehicles as v1
 from mlecore.hookspecs import hookimpl
 from mlecore.prepare import read_json, write_json
-from mlecore.submissions import Format, Table, generic_check, read_answers
+from mlecore.submissions import Format, Table, read_answers
 from mlecore.submissions.records import Records, refuse_records
 
 if TYPE_CHECKING:
@@ -58,10 +57,8 @@ def grade(submission: Table, private: Path, format: Format) -> float:
 
 
 @hookimpl
-def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
-    warnings = generic_check(format, submission, sample)
-    _possible(format.read(submission, sample.frame())[1])
-    return warnings
+def examine(predictions: DataFrame) -> None:
+    _possible(predictions)
 
 
 def _possible(predictions: DataFrame) -> Boxes:

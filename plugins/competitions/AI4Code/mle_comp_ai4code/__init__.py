@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
 from mlecore.prepare import ensure, link_files, read_csv, read_json, write_csv
-from mlecore.submissions import Format, Table, generic_check, words
+from mlecore.submissions import Format, Table, words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,11 +63,9 @@ def grade(submission: Table, private: Path, format: Format) -> float:
 
 
 @hookimpl
-def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
-    warnings = generic_check(format, submission, sample)
-    for _ in _ranks(*format.read(submission, sample.frame())):
+def examine(asked: DataFrame, predictions: DataFrame) -> None:
+    for _ in _ranks(asked, predictions):
         pass  # raises if a notebook has other cells
-    return warnings
 
 
 def _ranks(truth: DataFrame, predictions: DataFrame) -> Iterator[tuple[Integers, Integers]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ import mle_comp_cdiscount_image_classification_challenge as v1
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import accuracy
 from mlecore.prepare import link_file, read_csv
-from mlecore.submissions import Format, Table, generic_check, refuse
+from mlecore.submissions import Format, Table, refuse
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -31,19 +30,12 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
     truth, predictions = format.read(submission, private / "answers.csv")
-    _refuse_unknown(predictions, private)
+    examine(predictions, private)
     return accuracy(truth["category_id"], predictions["category_id"])
 
 
 @hookimpl
-def check(submission: Table, sample: Table, public: Path, format: Format) -> Sequence[str]:
-    warnings = generic_check(format, submission, sample)
-    _refuse_unknown(format.read(submission, sample.frame())[1], public)
-    return warnings
-
-
-def _refuse_unknown(predictions: DataFrame, folder: Path) -> None:
-    """Raises InvalidSubmission for a category that ``folder``/category_names.csv does not list."""
+def examine(predictions: DataFrame, folder: Path) -> None:
     known = read_csv(folder / NAMES, usecols=["category_id"])["category_id"]
     unknown = ~predictions["category_id"].isin(known).to_numpy()
     refuse(predictions, "category_id", f"categories of {NAMES}", unknown)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
 from mlecore.prepare import ensure, ensure_columns, link_file, link_tree, read_csv, write_csv
-from mlecore.submissions import Format, Table, generic_check, read_answers, refuse
+from mlecore.submissions import Format, Table, read_answers, refuse
 
 if TYPE_CHECKING:
     import numpy as np
@@ -61,7 +60,7 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     import numpy as np
 
     truth, predictions = format.read(submission, read_answers(private / "test.csv"))
-    _ensure_layout(submission)
+    examine(submission)
     labelled = np.logical_or.reduce([truth[name].to_numpy() == 1 for name in CLASSES])
     for name in CLASSES:
         refuse(predictions, name, "finite numbers", ~np.isfinite(predictions[name].to_numpy()) & labelled)
@@ -93,13 +92,7 @@ def precisions(true: NDArray[np.bool_], scores: NDArray[np.float64]) -> NDArray[
 
 
 @hookimpl
-def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
-    warnings = generic_check(format, submission, sample)
-    _ensure_layout(submission)
-    return warnings
-
-
-def _ensure_layout(submission: Table) -> None:
+def examine(submission: Table) -> None:
     frame = submission.frame()
     expected = ["fname", *CLASSES]
     if list(frame.columns) != expected:  # the format has seen to it that they are the same but for their order

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 import mle_comp_freesound_audio_tagging_2019 as v1
@@ -16,7 +15,7 @@ from mlecore.prepare import (
     write_csv,
     write_renamed,
 )
-from mlecore.submissions import Format, Table, generic_check, read_answers
+from mlecore.submissions import Format, Table, read_answers
 
 SEED = 2
 
@@ -42,8 +41,3 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     """Label-weighted label-ranking average precision."""
     truth, predictions = format.read(submission, read_answers(private / "test.csv"))
     return v1.mean_precision(truth, predictions)
-
-
-@hookimpl
-def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
-    return generic_check(format, submission, sample)

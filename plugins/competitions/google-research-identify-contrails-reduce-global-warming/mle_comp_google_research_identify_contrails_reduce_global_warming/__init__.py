@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ from mlecore.errors import DataError
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import areas, encode_mask, overlaps
 from mlecore.prepare import ensure, link_file, link_files, link_tree, read_json, safe_name, split, write_csv, write_json
-from mlecore.submissions import Format, Table, generic_check, read_answers, texts
+from mlecore.submissions import Format, Table, read_answers, texts
 from mlecore.submissions.masks import Masks, decode_masks
 
 if TYPE_CHECKING:
@@ -76,12 +75,8 @@ def grade(submission: Table, private: Path, format: Format) -> float:
 
 
 @hookimpl
-def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
-    """The sample has the sizes too."""
-    warnings = generic_check(format, submission, sample)
-    asked, predictions = format.read(submission, sample.frame())
-    masks(predictions, asked)
-    return warnings
+def examine(asked: DataFrame, predictions: DataFrame) -> None:
+    masks(predictions, asked)  # the sample has the sizes, too
 
 
 def masks(table: DataFrame, sizes: DataFrame, *, exact: bool = False) -> Masks:

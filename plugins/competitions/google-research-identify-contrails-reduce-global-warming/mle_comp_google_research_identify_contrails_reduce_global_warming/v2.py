@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import mle_comp_google_research_identify_contrails_reduce_global_warming as v1
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import areas, overlaps
 from mlecore.prepare import read_csv, write_csv
-from mlecore.submissions import Format, Table, generic_check, read_answers
+from mlecore.submissions import Format, Table, read_answers
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 COLUMNS = ["record_id", "encoded_pixels"]
 
@@ -33,11 +36,12 @@ def grade(submission: Table, private: Path, format: Format) -> float:
 
 
 @hookimpl
-def check(submission: Table, sample: Table, public: Path, format: Format) -> Sequence[str]:
+def asked(sample: DataFrame, public: Path) -> DataFrame:
     """The bands have the size of the image."""
-    warnings = generic_check(format, submission, sample)
-    asked, predictions = format.read(submission, sample.frame())
-    shapes = [v1.array_of(public / "test" / str(id) / v1.BANDS[0]).shape for id in asked["record_id"]]
-    sizes = asked.assign(height=[shape[0] for shape in shapes], width=[shape[1] for shape in shapes])
-    v1.masks(predictions, sizes, exact=True)
-    return warnings
+    shapes = [v1.array_of(public / "test" / str(id) / v1.BANDS[0]).shape for id in sample["record_id"]]
+    return sample.assign(height=[shape[0] for shape in shapes], width=[shape[1] for shape in shapes])
+
+
+@hookimpl
+def examine(asked: DataFrame, predictions: DataFrame) -> None:
+    v1.masks(predictions, asked, exact=True)

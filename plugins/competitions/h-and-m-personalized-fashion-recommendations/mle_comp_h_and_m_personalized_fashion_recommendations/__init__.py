@@ -94,23 +94,16 @@ def _absent(here: Series, there: Series) -> Series:
     return here[~here.isin(there)]
 
 
-def _texts(frame: DataFrame) -> Series[str]:
-    """As pandas typed the column: a missing cell is the article `nan`."""
-    return frame["prediction"].astype(str)
-
-
 @hookimpl
-def check(submission: Table, sample: Table) -> Sequence[str]:
-    frame = columns_of(submission, ANSWER, only=True)
+def examine(asked: DataFrame, predictions: DataFrame) -> Sequence[str]:
     warnings = []
-    if again := int(frame["customer_id"].duplicated().sum()):
+    if again := int(predictions["customer_id"].duplicated().sum()):
         warnings.append(
             f"rows that repeat a customer: {again:,}; customers after such a row are compared with the wrong answers"
         )
-    if zeros := int(_texts(frame).str.contains(r"(?:^| )0\d").sum()):
+    if zeros := int(predictions["prediction"].astype(str).str.contains(r"(?:^| )0\d").sum()):
         warnings.append(f"rows with leading zeros in articles: {zeros:,}; those never match, so write nine digits")
-    absent = int((~sample.frame()["customer_id"].isin(frame["customer_id"])).sum())
-    if absent:
+    if absent := len(_absent(asked["customer_id"], predictions["customer_id"])):
         warnings.append(f"customers that are missing: {absent:,}; the submission is invalid if one of them is scored")
     return warnings
 
@@ -118,4 +111,6 @@ def check(submission: Table, sample: Table) -> Sequence[str]:
 @hookimpl
 def perfect(private: Path) -> DataFrame:
     answers = read_answers(private / "answers.csv", ANSWER)
-    return answers.assign(prediction=[" ".join(dict.fromkeys(text.split(" "))) for text in _texts(answers)])
+    return answers.assign(
+        prediction=[" ".join(dict.fromkeys(text.split(" "))) for text in answers["prediction"].astype(str)]
+    )

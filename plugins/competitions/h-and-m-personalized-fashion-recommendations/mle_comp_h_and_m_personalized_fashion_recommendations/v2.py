@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ import mle_comp_h_and_m_personalized_fashion_recommendations as v1
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import map_at_k
 from mlecore.prepare import ensure, ensure_unique, read_csv, read_table, write_csv
-from mlecore.submissions import Format, Table, generic_check, refuse
+from mlecore.submissions import Format, Table, refuse
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -39,20 +38,14 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 def grade(submission: Table, private: Path, format: Format) -> float:
     """MAP@12 over the customers who bought something."""
     truth, predictions = format.read(submission, private / "answers.csv")
-    _refuse_other_articles(predictions)
+    examine(predictions)
     bought = truth["prediction"] != ""
     asked, given = (table.loc[bought, "prediction"].tolist() for table in (truth, predictions))
     return map_at_k(asked, given, v1.RANKS)
 
 
 @hookimpl
-def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
-    warnings = generic_check(format, submission, sample)
-    _refuse_other_articles(format.read(submission, sample.frame())[1])
-    return warnings
-
-
-def _refuse_other_articles(predictions: DataFrame) -> None:
+def examine(predictions: DataFrame) -> None:
     import numpy as np
 
     cells = predictions["prediction"].tolist()

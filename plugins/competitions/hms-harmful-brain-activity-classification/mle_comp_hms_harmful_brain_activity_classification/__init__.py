@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
 from mlecore.prepare import ensure, ensure_disjoint, link_files, link_tree, read_csv, split_groups, write_csv
-from mlecore.submissions import Format, Table, generic_check, numbers, read_answers, refuse
+from mlecore.submissions import Format, Table, numbers, read_answers, refuse
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,7 +59,7 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     import numpy as np
 
     truth, predictions = format.read(submission, read_answers(private / "test.csv", [ID, *VOTES]))
-    _refuse_other_numbers(submission)
+    examine(submission)
     votes, divergence = _row_sums(truth), np.zeros(len(truth))
     with np.errstate(divide="ignore", invalid="ignore"):
         for name in VOTES:
@@ -80,13 +79,7 @@ def _row_sums(frame: DataFrame) -> NDArray[Any]:
 
 
 @hookimpl
-def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
-    warnings = generic_check(format, submission, sample)
-    _refuse_other_numbers(submission)
-    return warnings
-
-
-def _refuse_other_numbers(submission: Table) -> None:
+def examine(submission: Table) -> None:
     """Every column but the id, further ones too, must hold shares of votes that add up to 1.
 
     True and False are no numbers here. Missing cells pass, and count 0 in a sum.
@@ -94,8 +87,6 @@ def _refuse_other_numbers(submission: Table) -> None:
     import numpy as np
 
     frame = submission.frame()
-    if not {ID, *VOTES} <= set(frame.columns):
-        return  # format.read says what is missing
     names = [name for name in frame.columns if name != ID]
     for name in names:
         numbers(frame, name, low=0, high=1, missing=True)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import mle_comp_hms_harmful_brain_activity_classification as v1
 from mlecore.hookspecs import hookimpl
 from mlecore.prepare import ensure_unique, read_csv, split_whole_groups, write_csv
-from mlecore.submissions import Format, Table, generic_check, read_answers
+from mlecore.submissions import Format, Table, read_answers
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -48,11 +47,6 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = np.where(asked == 0, 0, asked * np.log(asked / given))
     return float(terms.sum(axis=1).mean())
-
-
-@hookimpl
-def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
-    return generic_check(format, submission, sample)
 
 
 @hookimpl

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ import mle_comp_hotel_id_2021_fgvc8 as v1
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import map_at_k
 from mlecore.prepare import link_files, new_names, rename_rows, write_renamed
-from mlecore.submissions import Format, Table, generic_check, refuse
+from mlecore.submissions import Format, Table, refuse
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -33,19 +32,12 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
     truth, predictions = format.read(submission, private / "test.csv")
-    _refuse_others(predictions)
+    examine(predictions)
     return map_at_k(truth["hotel_id"].tolist(), predictions["hotel_id"].tolist(), 5)
 
 
 @hookimpl
-def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
-    warnings = generic_check(format, submission, sample)
-    _refuse_others(format.read(submission, sample.frame())[1])
-    return warnings
-
-
-def _refuse_others(predictions: DataFrame) -> None:
-    """Raises InvalidSubmission unless each cell is a list of hotel ids."""
+def examine(predictions: DataFrame) -> None:
     import numpy as np
 
     cells = predictions["hotel_id"].tolist()

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import dice
 from mlecore.prepare import ensure, link_files, read_csv, split, write_csv
-from mlecore.submissions import Format, Table, generic_check, read_answers, texts
+from mlecore.submissions import Format, Table, read_answers, texts
 from mlecore.submissions.masks import decode_masks
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 INFORMATION = "HuBMAP-20-dataset_information.csv"
 SIZE = ["width_pixels", "height_pixels"]
@@ -42,10 +45,8 @@ def grade(submission: Table, private: Path, format: Format) -> float:
 
 
 @hookimpl
-def check(submission: Table, sample: Table, public: Path, format: Format) -> Sequence[str]:
-    """Public data tell the sizes, so that overlapping runs are seen."""
-    warnings = generic_check(format, submission, sample)
+def asked(sample: DataFrame, public: Path) -> DataFrame:
+    """With the sizes, so that overlapping runs are seen."""
     information = read_csv(public / INFORMATION)
     sizes = information[SIZE].assign(id=information["image_file"].str.replace(".tiff", "", regex=False))
-    format.read(submission, sample.frame()[["id"]].merge(sizes, on="id"))
-    return warnings
+    return sample.merge(sizes, on="id")

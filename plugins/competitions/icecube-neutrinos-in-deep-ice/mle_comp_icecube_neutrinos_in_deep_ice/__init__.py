@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ from mle_comp_icecube_neutrinos_in_deep_ice.meta import Meta, write_parquet
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
 from mlecore.prepare import ensure, link_file, link_files, split, write_csv
-from mlecore.submissions import Format, Table, generic_check
+from mlecore.submissions import Format, Table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -61,8 +60,8 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     """The mean angle between true and predicted directions, in radians."""
     import numpy as np
 
-    _no_truth_values(submission)
     truth, predictions = format.read(submission, private / "test.csv")
+    examine(submission)
     (a, z), (b, y) = (table[ANGLES].to_numpy(np.float64).T for table in (truth, predictions))
     del truth, predictions
     cosine = np.sin(z) * np.sin(y) * (np.cos(a) * np.cos(b) + np.sin(a) * np.sin(b)) + np.cos(z) * np.cos(y)
@@ -70,15 +69,9 @@ def grade(submission: Table, private: Path, format: Format) -> float:
 
 
 @hookimpl
-def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
-    warnings = generic_check(format, submission, sample)
-    _no_truth_values(submission)
-    return warnings
-
-
-def _no_truth_values(submission: Table) -> None:
+def examine(submission: Table) -> None:
     """Here a column of True and False is no column of numbers."""
     frame = submission.frame()
     for name in ANGLES:
-        if name in frame.columns and frame[name].dtype == bool:
+        if frame[name].dtype == bool:
             raise InvalidSubmission(f"column {name!r} must hold numbers; it holds True and False")

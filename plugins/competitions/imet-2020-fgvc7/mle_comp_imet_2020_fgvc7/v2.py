@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ import mle_comp_imet_2020_fgvc7 as v1
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import micro_f1
 from mlecore.prepare import link_file
-from mlecore.submissions import Format, Table, generic_check, read_answers, refuse_other_labels
+from mlecore.submissions import Format, Table, read_answers, refuse_other_labels
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -32,11 +31,8 @@ def grade(submission: Table, private: Path, format: Format) -> float:
 
 
 @hookimpl
-def check(submission: Table, sample: Table, public: Path, format: Format) -> Sequence[str]:
-    warnings = generic_check(format, submission, sample)
-    _, predictions = format.read(submission, sample.frame())
-    _known(predictions, public)
-    return warnings
+def examine(predictions: DataFrame, folder: Path) -> None:
+    _known(predictions, folder)
 
 
 def _known(predictions: DataFrame, folder: Path) -> frozenset[str]:

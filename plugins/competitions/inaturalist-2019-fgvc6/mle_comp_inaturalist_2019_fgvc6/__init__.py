@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -23,11 +22,9 @@ from mlecore.prepare import (
     write_tar,
 )
 from mlecore.prepare.coco import Pair
-from mlecore.submissions import Format, Table, generic_check, refuse
+from mlecore.submissions import Format, Table, refuse
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
     from pandas import DataFrame
 
 KEYS = ["annotations", "categories", "images", "info", "licenses"]
@@ -77,26 +74,21 @@ def write_tables(
 
 
 @hookimpl
-def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
-    warnings = generic_check(format, submission, sample)
-    _species(format.read(submission, sample.frame())[1])
-    return warnings
+def grade(submission: Table, private: Path, format: Format) -> float:
+    truth, predictions = format.read(submission, private / "answers.csv")
+    examine(predictions)
+    return 1 - accuracy(truth["predicted"], predictions["predicted"])
 
 
 @hookimpl
-def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, predictions = format.read(submission, private / "answers.csv")
-    return 1 - accuracy(truth["predicted"], _species(predictions))
-
-
-def _species(predictions: DataFrame) -> NDArray[np.int64]:
-    """The first number of each cell."""
+def examine(predictions: DataFrame) -> None:
+    """Each cell becomes its first number."""
     import numpy as np
 
     first = [_first(cell) for cell in predictions["predicted"].astype(object)]
     bad = np.fromiter((number is None for number in first), bool, len(first))
     refuse(predictions, "predicted", "whole numbers, such as 71, or 71 108 339 (not 71.0)", bad)
-    return np.array(first, dtype=np.int64)
+    predictions["predicted"] = np.array(first, dtype=np.int64)
 
 
 def _first(cell: Any) -> int | None:

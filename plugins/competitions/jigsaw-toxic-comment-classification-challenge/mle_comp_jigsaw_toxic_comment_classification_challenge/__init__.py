@@ -10,7 +10,7 @@ from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import mean_roc_auc
 from mlecore.prepare import ensure, ensure_disjoint, read_table, write_csv
-from mlecore.submissions import Format, Table, generic_check, numbers
+from mlecore.submissions import Format, Table, numbers
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -56,12 +56,11 @@ def grade(submission: Table, private: Path, format: Format) -> float:
 
 
 @hookimpl
-def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
-    warnings = generic_check(format, submission, sample)
-    found = _classes(submission.frame())
+def examine(predictions: DataFrame) -> Sequence[str]:
+    warnings, found = [], _classes(predictions)
     if found != CLASSES:
         warnings.append(f"columns are scored by their place: {', '.join(found)} count as {', '.join(CLASSES)}")
-    if submission.frame()["id"].duplicated().any():
+    if predictions["id"].duplicated().any():
         warnings.append("ids are repeated: rows may be compared with the wrong ones, or refused")
     return warnings
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ import mle_comp_jigsaw_toxic_comment_classification_challenge as v1
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import mean_roc_auc
 from mlecore.prepare import ensure, read_csv
-from mlecore.submissions import Format, Table, generic_check
+from mlecore.submissions import Format, Table
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -29,11 +28,6 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     truth, predictions = format.read(submission, private / "test.csv", v1.CLASSES)
     scored = truth[v1.CLASSES[0]] >= 0  # -1 throughout where not
     return mean_roc_auc(truth.loc[scored, v1.CLASSES], predictions.loc[scored, v1.CLASSES])
-
-
-@hookimpl
-def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
-    return generic_check(format, submission, sample)
 
 
 @hookimpl

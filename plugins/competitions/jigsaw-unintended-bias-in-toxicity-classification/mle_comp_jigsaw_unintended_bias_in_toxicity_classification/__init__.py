@@ -81,8 +81,8 @@ def power_mean(aucs: Sequence[float]) -> float:
 
 
 @hookimpl
-def check(submission: Table, sample: Table) -> Sequence[str]:
-    _, scores = _paired(submission, sample.frame())
+def examine(submission: Table, asked: DataFrame) -> Sequence[str]:
+    _, scores = _paired(submission, asked)
     gaps = int((scores != scores).sum())
     return [f"missing predictions count as 0; there are {gaps:,}"] if gaps else []
 

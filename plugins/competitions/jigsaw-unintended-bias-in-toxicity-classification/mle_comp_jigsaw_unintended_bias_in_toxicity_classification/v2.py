@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import mle_comp_jigsaw_unintended_bias_in_toxicity_classification as v1
 from mlecore.hookspecs import hookimpl
 from mlecore.prepare import read_csv, write_csv
-from mlecore.submissions import Format, Table, generic_check, read_answers
+from mlecore.submissions import Format, Table, read_answers
 
 
 @hookimpl
@@ -25,8 +24,3 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     truth, predictions = format.read(submission, answers)
     overall, biases = v1.aucs(truth, predictions["prediction"].to_numpy())
     return 0.25 * overall + 0.25 * sum(0.0 if 0 in values else v1.power_mean(values) for values in biases.values())
-
-
-@hookimpl
-def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
-    return generic_check(format, submission, sample)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,7 @@ from mlecore.prepare import (
     write_csv,
     write_renamed,
 )
-from mlecore.submissions import Format, Table, generic_check, in_file_order
+from mlecore.submissions import Format, Table, in_file_order
 from mlecore.submissions.messages import row_name
 from mlecore.submissions.records import refuse_records
 
@@ -51,19 +50,13 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
     truth, predictions = format.read(submission, private / "test.csv")
-    _refuse_pages(predictions)
+    examine(predictions)
     return v1.f1(truth, predictions["labels"].array)
 
 
 @hookimpl
-def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
-    warnings = generic_check(format, submission, sample)
-    _refuse_pages(format.read(submission, sample.frame())[1])
-    return warnings
-
-
-def _refuse_pages(predictions: DataFrame) -> None:
-    """Raises InvalidSubmission for pages with too many predictions, and for points that are nowhere."""
+def examine(predictions: DataFrame) -> None:
+    """Pages may not have too many predictions, nor points that are nowhere."""
     import numpy as np
 
     cells = predictions["labels"].tolist()

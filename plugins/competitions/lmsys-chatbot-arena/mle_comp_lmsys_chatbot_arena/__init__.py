@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import log_loss
 from mlecore.prepare import ensure_columns, ensure_disjoint, read_table, split, write_csv
-from mlecore.submissions import Format, Table, generic_check
+from mlecore.submissions import Format, Table
 from mlecore.submissions.messages import offending
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 SHOWN = ["id", "prompt", "response_a", "response_b"]
 CHANCES = ["winner_model_a", "winner_model_b", "winner_tie"]
@@ -36,19 +31,14 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
     truth, predictions = format.read(submission, private / "answers.csv")
-    _adds_up(submission.frame())
+    examine(submission)
     return log_loss(truth[CHANCES], predictions[CHANCES])
 
 
 @hookimpl
-def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
-    warnings = generic_check(format, submission, sample)
-    _adds_up(submission.frame())
-    return warnings
-
-
-def _adds_up(frame: DataFrame) -> None:
+def examine(submission: Table) -> None:
     """The published tests, on the columns as pandas typed them: True and False only in all three, and sums of 1."""
+    frame = submission.frame()
     kinds = {frame[name].dtype.kind for name in CHANCES}
     if "b" in kinds and len(kinds) > 1:
         raise InvalidSubmission("a column of True and False stands beside one of numbers: write numbers in all three")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from random import Random
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ from mlecore.errors import GradingError, InvalidSubmission
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import edit_distances
 from mlecore.prepare import ensure, ensure_unique, link_file, members, read_csv, write_csv
-from mlecore.submissions import Format, Table, generic_check, in_file_order, words
+from mlecore.submissions import Format, Table, in_file_order, words
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -62,10 +61,8 @@ def grade(submission: Table, private: Path, format: Format) -> float:
 
 
 @hookimpl
-def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
-    warnings = generic_check(format, submission, sample)
-    _gestures(submission.frame(), _Letters(complete=True))
-    return warnings
+def examine(predictions: DataFrame) -> None:
+    _gestures(predictions, _Letters(complete=True))
 
 
 class _Letters(dict[str, str]):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ from mlecore.hookspecs import hookimpl
 from mlecore.metrics import edit_distances
 from mlecore.prepare import ZipWriter, extract, members, open_zip, write_tar
 from mlecore.prepare.zips import find
-from mlecore.submissions import Format, Table, generic_check, refuse, words
+from mlecore.submissions import Format, Table, refuse, words
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -55,11 +54,8 @@ def grade(submission: Table, private: Path, format: Format) -> float:
 
 
 @hookimpl
-def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
-    warnings = generic_check(format, submission, sample)
-    _, predictions = format.read(submission, sample.frame())
+def examine(predictions: DataFrame) -> None:
     _gestures(predictions)
-    return warnings
 
 
 class _Letters(dict[str, str]):

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
 from mlecore.prepare import ensure, ensure_columns, link_tree, read_csv, split_blocks, write_csv
-from mlecore.submissions import Format, Table, generic_check, read_answers
+from mlecore.submissions import Format, Table, read_answers
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -51,7 +50,7 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     """The mean modified Laplace log likelihood of the graded visits that the submission has; NaN where it has none."""
     answers = read_answers(private / "test.csv", ["Patient", "Patient_Week", "FVC"])
     truth, predictions = format.read(submission, answers)
-    _ensure_numeric(submission)
+    examine(submission)
     graded = truth["Patient_Week"].isin(_graded(answers))
     truth, predictions = truth[graded], predictions[graded]
     repeated = truth["Patient_Week"].duplicated()
@@ -86,19 +85,13 @@ def visits(answers: DataFrame) -> DataFrame:
     return measured.assign(week=week).sort_values("week")
 
 
-def _ensure_numeric(submission: Table) -> None:
+@hookimpl
+def examine(submission: Table) -> None:
     """Refuses what pandas does not type as numbers or booleans: also a header alone, and True beside empty cells."""
     frame = submission.frame()
     for name in ("FVC", "Confidence"):
         if frame[name].dtype == object:
             raise InvalidSubmission(f"column {name!r} must hold numbers in at least one row, and nothing but numbers")
-
-
-@hookimpl
-def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
-    warnings = generic_check(format, submission, sample)
-    _ensure_numeric(submission)
-    return warnings
 
 
 @hookimpl

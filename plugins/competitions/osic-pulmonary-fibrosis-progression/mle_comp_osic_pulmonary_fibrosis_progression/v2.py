@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import mle_comp_osic_pulmonary_fibrosis_progression as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.submissions import Format, Table, generic_check, read_answers
+from mlecore.submissions import Format, Table, read_answers
 
 
 @hookimpl
@@ -20,8 +19,3 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     asked = hidden.groupby("Patient").tail(v1.LAST_VISITS)["Patient_Week"]
     graded = truth["Patient_Week"].isin(asked)
     return v1.likelihood(truth["FVC"][graded], predictions[graded])
-
-
-@hookimpl
-def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
-    return generic_check(format, submission, sample)

@@ -10,7 +10,7 @@ from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import accuracy
 from mlecore.prepare import copy_file, ensure, ensure_columns, ensure_unique, link_files, read_csv, split, write_csv
-from mlecore.submissions import Format, Table, generic_check, read_answers
+from mlecore.submissions import Format, Table, read_answers
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -42,21 +42,14 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     if answers.isna().any(axis=None):
         raise InvalidSubmission("no submission can be graded: the answers have a missing cell")
     truth, predictions = format.read(submission, answers)
-    _refuse_numbers(predictions)
+    examine(predictions)
     return accuracy(truth["label"].tolist(), predictions["label"].fillna("").tolist())
 
 
 @hookimpl
-def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
-    warnings = generic_check(format, submission, sample)
-    predictions = format.read(submission, sample.frame())[1]
-    _refuse_numbers(predictions)
-    if missing := int(predictions["label"].isna().sum()):
-        warnings.append(f"column 'label' has missing labels, {missing} in all: allowed, but wrong")
-    return warnings
-
-
-def _refuse_numbers(predictions: DataFrame) -> None:
+def examine(predictions: DataFrame) -> Sequence[str]:
     """Numbers or booleans throughout; with a missing cell among them they are merely wrong."""
     if predictions["label"].dtype != object and not predictions["label"].hasnans:
         raise InvalidSubmission("column 'label' must hold text, and is read as numbers or as true and false")
+    missing = int(predictions["label"].isna().sum())
+    return [f"column 'label' has missing labels, {missing} in all: allowed, but wrong"] if missing else []

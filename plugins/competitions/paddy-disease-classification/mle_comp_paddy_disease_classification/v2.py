@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import mle_comp_paddy_disease_classification as v1
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import accuracy
 from mlecore.prepare import read_csv, write_csv
-from mlecore.submissions import Format, Table, generic_check
+from mlecore.submissions import Format, Table
 
 
 @hookimpl
@@ -24,8 +23,3 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 def grade(submission: Table, private: Path, format: Format) -> float:
     truth, predictions = format.read(submission, private / "test.csv")
     return accuracy(truth["label"].tolist(), predictions["label"].tolist())
-
-
-@hookimpl
-def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
-    return generic_check(format, submission, sample)

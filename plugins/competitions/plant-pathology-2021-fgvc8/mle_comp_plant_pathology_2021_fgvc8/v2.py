@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import mean_f1
-from mlecore.submissions import Format, Table, generic_check, refuse_other_labels
+from mlecore.submissions import Format, Table, refuse_other_labels
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 CLASSES = ("complex", "frog_eye_leaf_spot", "healthy", "powdery_mildew", "rust", "scab")
 EXPECTED = f"classes out of {', '.join(CLASSES)}, separated by blanks"
@@ -16,13 +19,10 @@ EXPECTED = f"classes out of {', '.join(CLASSES)}, separated by blanks"
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
     truth, predictions = format.read(submission, private / "answers.csv")
-    refuse_other_labels(predictions, "labels", CLASSES, EXPECTED)
+    examine(predictions)
     return mean_f1(truth["labels"].tolist(), predictions["labels"].tolist())
 
 
 @hookimpl
-def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
-    warnings = generic_check(format, submission, sample)
-    _, predictions = format.read(submission, sample.frame())
+def examine(predictions: DataFrame) -> None:
     refuse_other_labels(predictions, "labels", CLASSES, EXPECTED)
-    return warnings

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import accuracy
 from mlecore.prepare import copy_file, ensure, ensure_unique, link_files, split, write_csv
-from mlecore.submissions import Format, Table, generic_check
+from mlecore.submissions import Format, Table
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 @hookimpl
@@ -42,20 +46,13 @@ def _name(path: Path) -> str:
 def grade(submission: Table, private: Path, format: Format) -> float:
     """Micro-averaged F1 of single labels, which is accuracy."""
     truth, predictions = format.read(submission, private / "answers.csv")
-    _refuse_none(predictions["species"])
+    examine(predictions)
     return accuracy(truth["species"].tolist(), list(predictions["species"]))
 
 
 @hookimpl
-def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
-    warnings = generic_check(format, submission, sample)
-    predictions = format.read(submission, sample.frame())[1]["species"]
-    _refuse_none(predictions)
-    if missing := sum(not name for name in predictions):
-        warnings.append(f"column 'species' has missing names, {missing} in all: allowed, but wrong")
-    return warnings
-
-
-def _refuse_none(species: Iterable[str]) -> None:
-    if not any(species):
+def examine(predictions: DataFrame) -> Sequence[str]:
+    missing = sum(not name for name in predictions["species"])
+    if missing == len(predictions):
         raise InvalidSubmission("column 'species' has no name in any row")
+    return [f"column 'species' has missing names, {missing} in all: allowed, but wrong"] if missing else []

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import accuracy
-from mlecore.submissions import Format, Table, generic_check
+from mlecore.submissions import Format, Table
 
 
 @hookimpl
@@ -15,8 +14,3 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     """Micro-averaged F1 of single labels, which is accuracy."""
     truth, predictions = format.read(submission, private / "answers.csv")
     return accuracy(truth["species"].tolist(), predictions["species"].tolist())
-
-
-@hookimpl
-def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
-    return generic_check(format, submission, sample)

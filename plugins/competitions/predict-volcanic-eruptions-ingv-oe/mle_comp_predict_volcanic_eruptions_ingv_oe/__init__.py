@@ -11,7 +11,7 @@ from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import mae
 from mlecore.prepare import ensure, ensure_columns, ensure_disjoint, link_files, read_csv, split, write_csv
-from mlecore.submissions import Format, Table, generic_check
+from mlecore.submissions import Format, Table
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -36,21 +36,14 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
     truth, predictions = format.read(submission, private / "test.csv")
-    _refuse_huge(predictions)
+    examine(predictions)
     return round(mae(truth[TARGET], predictions[TARGET]))
 
 
 @hookimpl
-def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
-    warnings = generic_check(format, submission, sample)
-    _, predictions = format.read(submission, sample.frame())
-    _refuse_huge(predictions)
-    if predictions[ID].duplicated().any():
-        warnings.append("some segments come more than once, and count as often")
-    return warnings
-
-
-def _refuse_huge(predictions: DataFrame) -> None:
+def examine(predictions: DataFrame) -> Sequence[str]:
     """An infinite mean has no nearest whole number. Beside predictions that sum up to one, no answer matters."""
     if math.isinf(mae([0.0] * len(predictions), predictions[TARGET])):
         raise InvalidSubmission(f"the predictions in {TARGET!r} are too large for their mean error to be finite")
+    again = predictions[ID].duplicated().any()
+    return ["some segments come more than once, and count as often"] if again else []

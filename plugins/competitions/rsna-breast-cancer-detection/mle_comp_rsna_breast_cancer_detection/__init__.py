@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
 from mlecore.prepare import ensure, ensure_columns, link_files, read_csv, split_groups, write_csv
-from mlecore.submissions import Format, Table, generic_check
+from mlecore.submissions import Format, Table
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+    from pandas import DataFrame
 
 ASKED = ["site_id", "patient_id", "image_id", "laterality", "view", "age", "implant", "machine_id"]
 COLUMNS = [*ASKED[:6], "cancer", "biopsy", "invasive", "BIRADS", "implant", "density"]
@@ -41,7 +42,7 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
     truth, predictions = format.read(submission, private / "answers.csv")
-    _refuse_all_negative(predictions["cancer"].to_numpy())
+    examine(predictions)
     return probabilistic_f1(truth["cancer"].to_numpy(), predictions["cancer"].to_numpy())
 
 
@@ -61,15 +62,9 @@ def probabilistic_f1(truth: NDArray[np.int64], predictions: NDArray[np.float64])
 
 
 @hookimpl
-def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
-    warnings = generic_check(format, submission, sample)
-    predictions = format.read(submission, sample.frame())[1]["cancer"].to_numpy()
-    _refuse_all_negative(predictions)
-    if ((predictions < 0) | (predictions > 1)).any():
-        warnings.append("column 'cancer' has values outside of 0 to 1: they are cut off")
-    return warnings
-
-
-def _refuse_all_negative(predictions: NDArray[np.float64]) -> None:
-    if len(predictions) and (predictions < 0).all():
+def examine(predictions: DataFrame) -> Sequence[str]:
+    chances = predictions["cancer"]
+    if len(chances) and (chances < 0).all():
         raise InvalidSubmission("column 'cancer' has only values below 0; expected probabilities from 0 to 1")
+    cut = ((chances < 0) | (chances > 1)).any()
+    return ["column 'cancer' has values outside of 0 to 1: they are cut off"] if cut else []

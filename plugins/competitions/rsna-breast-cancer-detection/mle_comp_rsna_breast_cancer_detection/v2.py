@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import mle_comp_rsna_breast_cancer_detection as v1
 from mlecore.hookspecs import hookimpl
 from mlecore.prepare import ensure, read_csv
-from mlecore.submissions import Format, Table, generic_check
+from mlecore.submissions import Format, Table
 
 
 @hookimpl
@@ -22,8 +21,3 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 def grade(submission: Table, private: Path, format: Format) -> float:
     truth, predictions = format.read(submission, private / "answers.csv")
     return v1.probabilistic_f1(truth["cancer"].to_numpy(), predictions["cancer"].to_numpy())
-
-
-@hookimpl
-def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
-    return generic_check(format, submission, sample)

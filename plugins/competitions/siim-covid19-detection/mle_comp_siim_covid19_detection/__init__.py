@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
 from mlecore.prepare import ensure, link_tree, read_csv, split, write_csv
-from mlecore.submissions import Format, Table, generic_check, read_answers
+from mlecore.submissions import Format, Table, read_answers
 from mlecore.submissions.records import flatten
 
 if TYPE_CHECKING:
@@ -63,12 +63,11 @@ def grade(submission: Table, private: Path, format: Format) -> float:
 
 
 @hookimpl
-def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
-    """Also warns of labels that nothing can match, and of confidences that most labels may not have."""
+def examine(predictions: DataFrame) -> Sequence[str]:
+    """Warns of labels that nothing can match, and of confidences that most labels may not have."""
     import numpy as np
 
-    warnings = generic_check(format, submission, sample)
-    _, predictions = format.read(submission, sample.frame())
+    warnings = []
     labels, confidence, *_ = flatten(predictions["PredictionString"].array)[1].words
     if unknown := sorted(set(labels.tolist()) - set(LABELS)):
         warnings.append(f"labels that no answer has are ignored, such as {unknown[0]!r}; known are {', '.join(LABELS)}")

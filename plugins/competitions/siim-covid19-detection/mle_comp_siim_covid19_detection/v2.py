@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mle_comp_siim_covid19_detection import LABELS
 from mle_comp_siim_covid19_detection.matching import IOU, Boxes, labels_of
 from mlecore.hookspecs import hookimpl
-from mlecore.submissions import Format, Table, generic_check, read_answers
+from mlecore.submissions import Format, Table, read_answers
 from mlecore.submissions.records import Records, refuse_records
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 def grade(submission: Table, private: Path, format: Format) -> float:
     answers = read_answers(private / "test.csv", ["id", "PredictionString"])
     truth, predictions = format.read(submission, answers)
-    _refuse_impossible(predictions)
+    examine(predictions)
     asked = format.columns["PredictionString"].read(truth, "PredictionString", truth)
     return mean_average_precision(asked, predictions["PredictionString"].array)
 
@@ -47,14 +46,7 @@ def mean_average_precision(asked: Lists, given: Lists) -> float:
 
 
 @hookimpl
-def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
-    warnings = generic_check(format, submission, sample)
-    _, predictions = format.read(submission, sample.frame())
-    _refuse_impossible(predictions)
-    return warnings
-
-
-def _refuse_impossible(predictions: DataFrame) -> None:
+def examine(predictions: DataFrame) -> None:
     expected = f"labels must be {', '.join(LABELS)}, confidences and corners finite"
     refuse_records(predictions, "PredictionString", expected, _impossible)
 

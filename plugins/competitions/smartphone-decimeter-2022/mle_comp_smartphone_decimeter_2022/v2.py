@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import mle_comp_smartphone_decimeter_2022 as v1
 from mlecore.hookspecs import hookimpl
 from mlecore.prepare import ensure, read_csv
-from mlecore.submissions import Format, Table, generic_check, read_answers, refuse
+from mlecore.submissions import Format, Table, read_answers, refuse
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -36,10 +35,8 @@ def grade(submission: Table, private: Path, format: Format) -> float:
 
 
 @hookimpl
-def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
-    warnings = generic_check(format, submission, sample)
-    _paired(*format.read(submission, sample.frame()))
-    return warnings
+def examine(asked: DataFrame, predictions: DataFrame) -> None:
+    _paired(asked, predictions)
 
 
 def _paired(asked: DataFrame, given: DataFrame) -> DataFrame:

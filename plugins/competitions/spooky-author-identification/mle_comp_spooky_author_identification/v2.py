@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import mle_comp_spooky_author_identification as v1
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import KAGGLE_CLIP, log_loss
-from mlecore.submissions import Format, Table, generic_check
+from mlecore.submissions import Format, Table
 
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
     truth, predictions = format.read(submission, private / "test.csv")
     return log_loss(truth[v1.AUTHORS], predictions[v1.AUTHORS], clip=KAGGLE_CLIP)
-
-
-@hookimpl
-def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
-    return generic_check(format, submission, sample)

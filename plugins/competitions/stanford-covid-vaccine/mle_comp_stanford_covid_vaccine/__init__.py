@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ from mlecore.errors import DataError
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import rmse
 from mlecore.prepare import ensure, new_file, read_csv, write_csv
-from mlecore.submissions import Format, Table, generic_check, numbers, read_answers
+from mlecore.submissions import Format, Table, numbers, read_answers
 
 if TYPE_CHECKING:
     import numpy as np
@@ -106,12 +105,14 @@ def grade(submission: Table, private: Path, format: Format) -> float:
 
 
 @hookimpl
-def check(submission: Table, sample: Table, public: Path, format: Format) -> Sequence[str]:
-    """The lengths of the test records tell which rows are selected."""
-    warnings = generic_check(format, submission, sample)
-    _, predictions = format.read(submission, sample.frame())
-    _selected(predictions, scored_positions(read_records(public / "test.json")))
-    return warnings
+def asked(sample: DataFrame, public: Path) -> DataFrame:
+    """The lengths of the test records tell which rows are scored."""
+    return sample.assign(keep=scored_positions(read_records(public / "test.json")))
+
+
+@hookimpl
+def examine(asked: DataFrame, predictions: DataFrame) -> None:
+    _selected(predictions, asked["keep"].to_numpy(dtype=bool))
 
 
 def _selected(table: DataFrame, keep: NDArray[np.bool_]) -> NDArray[np.float64]:

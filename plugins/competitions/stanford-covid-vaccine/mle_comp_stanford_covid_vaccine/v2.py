@@ -9,7 +9,7 @@ import mle_comp_stanford_covid_vaccine as v1
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import rmse
 from mlecore.prepare import link_files, split_whole_groups
-from mlecore.submissions import Format, Table, generic_check, read_answers
+from mlecore.submissions import Format, Table, read_answers
 
 SIMILAR = 0.8  # share of bases that agree, place by place
 SEED = 2
@@ -56,8 +56,3 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     truth, predictions = format.read(submission, read_answers(private / "test.csv", [v1.ID, *v1.TARGETS, "keep"]))
     keep = truth["keep"].to_numpy(dtype=bool)
     return rmse(truth.loc[keep, v1.SCORED].to_numpy(), predictions.loc[keep, v1.SCORED].to_numpy())
-
-
-@hookimpl
-def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
-    return generic_check(format, submission, sample)

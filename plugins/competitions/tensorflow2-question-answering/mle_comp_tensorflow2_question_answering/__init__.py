@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from mlecore.errors import DataError, GradingError, InvalidSubmission
 from mlecore.hookspecs import hookimpl
 from mlecore.prepare import ensure, split_positions
-from mlecore.submissions import Format, Table, generic_check, in_file_order, printed
+from mlecore.submissions import Format, Table, in_file_order, printed
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -145,7 +145,5 @@ def _prediction(text: str) -> str:
 
 
 @hookimpl
-def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
-    warnings = generic_check(format, submission, sample)
-    _predictions(submission.frame())
-    return warnings
+def examine(predictions: DataFrame) -> None:
+    _predictions(predictions)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import mle_comp_tensorflow2_question_answering as v1
 from mlecore.hookspecs import hookimpl
 from mlecore.prepare import ensure, split_whole_groups
-from mlecore.submissions import Format, Table, generic_check, refuse
+from mlecore.submissions import Format, Table, refuse
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -101,10 +101,8 @@ def _span(text: str, *, short: bool) -> str | None:
 
 
 @hookimpl
-def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
-    warnings = generic_check(format, submission, sample)
-    _spans(format.read(submission, sample.frame())[1])
-    return warnings
+def examine(predictions: DataFrame) -> None:
+    _spans(predictions)
 
 
 @hookimpl

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
 from mlecore.prepare import read_table, split, write_csv
-from mlecore.submissions import Format, Table, generic_check
+from mlecore.submissions import Format, Table
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -27,20 +26,14 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
     truth, predictions = format.read(submission, private / "test.csv")
-    _no_gaps_among_truths(submission)
+    examine(submission)
     if len(truth) < 2:
         raise InvalidSubmission("the answers have fewer than two rows, so no submission can be scored")
     return pearson(truth["score"], predictions["score"])
 
 
 @hookimpl
-def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
-    warnings = generic_check(format, submission, sample)
-    _no_gaps_among_truths(submission)
-    return warnings
-
-
-def _no_gaps_among_truths(submission: Table) -> None:
+def examine(submission: Table) -> None:
     """True and False count as 1 and 0, unless a cell is missing: then pandas reads objects."""
     if (scores := submission.columns(["score"])["score"]).dtype == object:
         gaps = int(scores.isna().sum())

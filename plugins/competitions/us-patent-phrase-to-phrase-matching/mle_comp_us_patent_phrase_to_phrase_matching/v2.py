@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import mle_comp_us_patent_phrase_to_phrase_matching as v1
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
 from mlecore.prepare import ensure, read_csv, split_whole_groups, write_csv
-from mlecore.submissions import Format, Table, generic_check, numbers
+from mlecore.submissions import Format, Table
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 @hookimpl
@@ -30,20 +33,14 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     import numpy as np
 
     truth, predictions = format.read(submission, private / "test.csv")
-    _refuse_constant(submission)
+    examine(predictions)
     scores = predictions["score"].to_numpy(dtype=np.float64)
     scores = np.ldexp(scores, -np.frexp(abs(scores).max())[1])  # exact; the sum of huge numbers would be infinite
     return v1.pearson(truth["score"], scores - scores[0])  # exact near a constant, whose mean would be rounded
 
 
 @hookimpl
-def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
-    warnings = generic_check(format, submission, sample)
-    _refuse_constant(submission)
-    return warnings
-
-
-def _refuse_constant(submission: Table) -> None:
-    scores = numbers(submission.frame(), "score")
+def examine(predictions: DataFrame) -> None:
+    scores = predictions["score"]
     if (scores == scores[0]).all():
         raise InvalidSubmission(f"column 'score' holds {scores[0]:g} in every row: the correlation is undefined")

@@ -17,7 +17,7 @@ from mle_comp_uw_madison_gi_tract_image_segmentation.volumes import (
 )
 from mlecore.hookspecs import hookimpl
 from mlecore.prepare import ensure, link_file, link_tree, read_csv, split, write_csv
-from mlecore.submissions import Format, Table, generic_check, read_answers, texts
+from mlecore.submissions import Format, Table, read_answers, texts
 from mlecore.submissions.masks import decode_masks
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def slice_sizes(folder: Path, ids: Sequence[str]) -> list[Size]:
 def grade(submission: Table, private: Path, format: Format) -> float:
     columns = ["id", "class", "predicted", "image_width", "image_height"]
     truth, predictions = format.read(submission, read_answers(private / "test.csv", columns))
-    sizes = truth[["image_height", "image_width"]].to_numpy().astype("int64")
+    sizes = sizes_of(truth)
     ids, masks = _masks(predictions, sizes)
     true_ids, true_masks = _masks(truth, sizes)
     true = slices(true_ids)
@@ -104,16 +104,25 @@ def grade(submission: Table, private: Path, format: Format) -> float:
 
 
 @hookimpl
-def check(submission: Table, sample: Table, public: Path, format: Format) -> Sequence[str]:
+def asked(sample: DataFrame, public: Path) -> DataFrame:
     """Public file names tell the sizes."""
-    warnings = generic_check(format, submission, sample)
-    asked, predictions = format.read(submission, sample.frame())
-    sizes = slice_sizes(public / "test", asked["id"])
+    sizes = slice_sizes(public / "test", sample["id"])
+    return sample.assign(image_height=[size[0] for size in sizes], image_width=[size[1] for size in sizes])
+
+
+@hookimpl
+def examine(asked: DataFrame, predictions: DataFrame) -> Sequence[str]:
+    sizes = sizes_of(asked)
     ids, masks = _masks(predictions, sizes)
     volumes(slices(ids), masks, sizes)
-    if len(predictions) != len(asked):
-        warnings.append(f"there are {len(predictions):,} rows, where the sample has {len(asked):,}")
-    return warnings
+    if len(predictions) == len(asked):
+        return []
+    return [f"there are {len(predictions):,} rows, where the sample has {len(asked):,}"]
+
+
+def sizes_of(asked: DataFrame) -> Sizes:
+    sizes: Sizes = asked[["image_height", "image_width"]].to_numpy().astype("int64")
+    return sizes
 
 
 def _masks(table: DataFrame, sizes: Sizes) -> tuple[list[str], Lists]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import mae
 from mlecore.prepare import ensure, ensure_columns, ensure_disjoint, read_table, split_blocks, write_csv
-from mlecore.submissions import Format, Table, generic_check, numbers, read_answers
+from mlecore.submissions import Format, Table, numbers, read_answers
 
 if TYPE_CHECKING:
     import numpy as np
@@ -58,11 +57,13 @@ def grade(submission: Table, private: Path, format: Format) -> float:
 
 
 @hookimpl
-def check(submission: Table, sample: Table, public: Path, format: Format) -> Sequence[str]:
-    warnings = generic_check(format, submission, sample)
-    steps, predictions = format.read(submission, read_answers(public / "test.csv", ["id", "u_out"]))
-    _pressure(predictions[steps["u_out"] == 0])
-    return warnings
+def asked(public: Path) -> DataFrame:
+    return read_answers(public / "test.csv", ["id", "u_out"])
+
+
+@hookimpl
+def examine(asked: DataFrame, predictions: DataFrame) -> None:
+    _pressure(predictions[asked["u_out"] == 0])
 
 
 def _pressure(scored: DataFrame) -> NDArray[np.float64]:

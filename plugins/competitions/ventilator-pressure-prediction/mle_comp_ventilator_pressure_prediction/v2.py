@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import mae
-from mlecore.submissions import Format, Table, generic_check, read_answers
+from mlecore.submissions import Format, Table, read_answers
 
 
 @hookimpl
@@ -15,8 +14,3 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     truth, predictions = format.read(submission, read_answers(private / "test.csv", ["id", "u_out", "pressure"]))
     scored = truth["u_out"] == 0
     return mae(truth.loc[scored, "pressure"], predictions.loc[scored, "pressure"])
-
-
-@hookimpl
-def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
-    return generic_check(format, submission, sample)

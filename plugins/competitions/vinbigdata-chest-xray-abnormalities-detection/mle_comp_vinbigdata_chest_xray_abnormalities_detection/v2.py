@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import mle_comp_vinbigdata_chest_xray_abnormalities_detection as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.submissions import Format, Table, generic_check, read_answers
+from mlecore.submissions import Format, Table, read_answers
 from mlecore.submissions.records import Records, flatten, refuse_records
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ IOU = 0.4  # that an overlap must exceed
 def grade(submission: Table, private: Path, format: Format) -> float:
     answers = read_answers(private / "answers.csv", ["image_id", "class_id", *v1.BOX])
     truth, predictions = format.read(submission, answers[["image_id"]].drop_duplicates())
-    _refuse_impossible(predictions)
+    examine(predictions)
     return mean_average_precision(answers, truth["image_id"].tolist(), predictions["PredictionString"].array)
 
 
@@ -53,19 +53,12 @@ def mean_average_precision(answers: DataFrame, images: Sequence[str], cells: Lis
 
 
 @hookimpl
-def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
-    warnings = generic_check(format, submission, sample)
-    _, predictions = format.read(submission, sample.frame())
-    _refuse_impossible(predictions)
-    return warnings
-
-
-@hookimpl
 def perfect(private: Path) -> DataFrame:
     return read_answers(private / "gold_submission.csv")
 
 
-def _refuse_impossible(predictions: DataFrame) -> None:
+@hookimpl
+def examine(predictions: DataFrame) -> None:
     expected = f"classes must be whole numbers from 0 to {v1.NO_FINDING}, confidences and corners finite"
     refuse_records(predictions, "PredictionString", expected, _impossible)
 

@@ -128,7 +128,15 @@ BROKEN = {
     ),
     "a check that sees nothing": (
         "complete",
-        {CODE: ("", "\n\n@hookimpl\ndef check(submission: Table) -> list[str]:\n    return []\n")},
+        {
+            CODE: (
+                "return accuracy(",
+                "from mlecore.errors import InvalidSubmission\n"
+                "    if predictions['inside'].nunique() == 1:\n"
+                "        raise InvalidSubmission('all the same, which examine does not know')\n"
+                "    return accuracy(",
+            )
+        },
         "check accepts it, grade refuses it",
     ),
     "a check that is better than it says": (
@@ -179,21 +187,10 @@ def test_a_broken_competition_is_found_out(judge: Judge, what: str) -> None:
 
 
 def test_validate_is_held_to_check_and_grade(harness_of: Callable[..., Harness]) -> None:
-    """A table that is not what grade does misleads the agent, even where the check hook knows better."""
-    own = (
-        "@hookimpl\ndef grade(",
-        "@hookimpl\ndef check(submission: Table, sample: Table) -> list[str]:\n"
-        "    LABELS.read(submission, sample.frame())\n"
-        "    return []\n\n\n"
-        "LABELS = Format.parse({'id': 'id', 'columns': {'inside': {'type': 'label'}}})\n\n\n"
-        "@hookimpl\ndef grade(",
-    )
-    harness = harness_of({FACTS: ('{ type = "label" }', '{ type = "number", low = 0, high = 1 }'), CODE: own})
-    code = harness.competition.facts.folder / CODE
-    code.write_text(code.read_text().replace("format.read(submission, private", "LABELS.read(submission, private"))
+    """A table that is not what grade does misleads the agent."""
+    harness = harness_of({FACTS: ('{ type = "label" }', '{ type = "number", high = 1 }'), CODE: READS_BY_ITSELF})
     harness.create_raw()
     harness.create_prepared()
-    assert not list(BY_NAME["sound"].test(harness))
     assert any("grade accepts it, validate says: not well-formed" in str(b) for b in BY_NAME["validate"].test(harness))
 
 

@@ -131,8 +131,7 @@ class Harness:
         folder = self.folder / "opt"
         if not folder.is_dir():
             folder.mkdir()
-            own_check = self.competition.loaded.implements("check")
-            (folder / "submission.json").write_text(self.format.to_json(own_check=own_check))
+            (folder / "submission.json").write_text(self.format.to_json(own_rules=self.competition.own_rules))
             (folder / "sample.csv").write_bytes(self.sample)
         return folder
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import mae
 from mlecore.prepare import read_csv, split, write_csv
-from mlecore.submissions import Format, Table, generic_check
+from mlecore.submissions import Format, Table
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -27,16 +26,17 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 
 @hookimpl
-def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
-    warnings = generic_check(format, submission, sample)
-    within_the_year(format.read(submission, sample.frame())[1])
-    return warnings
+def examine(predictions: DataFrame) -> None:
+    """What the table has no word for: all parcels together, not one by one."""
+    total = float(predictions["days"].sum())
+    if total > 365 * len(predictions):
+        raise InvalidSubmission(f"column 'days' adds up to {total:g}: no parcel is on its way for a year on average")
 
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
     truth, predictions = format.read(submission, answers(private))
-    within_the_year(predictions)
+    examine(predictions)
     return mae(truth["days"], predictions["days"])
 
 
@@ -49,10 +49,3 @@ def answers(private: Path) -> DataFrame:
     import pandas as pd
 
     return pd.DataFrame(json.loads((private / "answers.json").read_text()).items(), columns=["parcel", "days"])
-
-
-def within_the_year(frame: DataFrame) -> None:
-    """What the generic check has no word for: all parcels together, not one by one."""
-    total = float(frame["days"].sum())
-    if total > 365 * len(frame):
-        raise InvalidSubmission(f"column 'days' adds up to {total:g}: no parcel is on its way for a year on average")
