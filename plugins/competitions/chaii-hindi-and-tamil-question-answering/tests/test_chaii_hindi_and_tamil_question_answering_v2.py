@@ -9,17 +9,6 @@ from mlecore_testing import Trial
 pytestmark = pytest.mark.trial(edition="v2", size=0.5)
 
 
-def contexts_of_both(trial: Trial) -> set[str]:
-    train, test = (set(pd.read_csv(trial.public / f"{part}.csv")["context"]) for part in ("train", "test"))
-    return train & test
-
-
-def test_no_article_is_in_both_parts(trial: Trial, trial_v1: Trial, answers: pd.DataFrame) -> None:
-    assert contexts_of_both(trial_v1)
-    assert not contexts_of_both(trial)
-    assert len(answers) == len(pd.read_csv(trial.raw / "train.csv")) / 10
-
-
 def test_texts_are_text(trial: Trial, trial_v1: Trial) -> None:
     tables = [pd.read_csv(each.public / "train.csv", na_filter=False) for each in (trial, trial_v1)]
     assert "NA" in set(tables[0]["answer_text"]) and "NA" not in set(tables[1]["answer_text"])

@@ -15,19 +15,6 @@ def table(trial: Trial, part: str) -> pd.DataFrame:
     return pd.read_csv(trial.public / f"{part}.csv", na_filter=False, lineterminator="\n")
 
 
-def questions_of_both(trial: Trial) -> set[tuple[str, str]]:
-    train, test = (table(trial, part) for part in ("train", "test"))
-    return set(zip(train["Title"], train["Body"], strict=True)) & set(zip(test["Title"], test["Body"], strict=True))
-
-
-def test_repeated_questions_are_on_one_side(trial: Trial, trial_v1: Trial) -> None:
-    assert questions_of_both(trial_v1)
-    assert not questions_of_both(trial)
-    train, test = len(table(trial, "train")), len(table(trial, "test"))
-    assert 0.09 < test / (train + test) < 0.11
-    assert list(table(trial, "sample_submission").columns) == ["Id", "Tags"]
-
-
 def test_no_tag_is_lost(trial: Trial, trial_v1: Trial, answers: pd.DataFrame) -> None:
     assert "" in set(table(trial_v1, "train")["Tags"])
     assert "null" in set(table(trial, "train")["Tags"])

@@ -6,22 +6,9 @@ import math
 
 import pandas as pd
 import pytest
-from mle_comp_google_quest_challenge import TARGETS
 from mlecore_testing import Trial
 
 pytestmark = pytest.mark.trial(edition="v2", size=0.2)
-
-
-def questions_of_both(trial: Trial) -> set[str]:
-    train, test = (set(pd.read_csv(trial.public / f"{part}.csv")["url"]) for part in ("train", "test"))
-    return train & test
-
-
-def test_no_question_is_in_both_parts(trial: Trial, trial_v1: Trial, answers: pd.DataFrame) -> None:
-    assert questions_of_both(trial_v1)
-    assert not questions_of_both(trial)
-    assert len(answers) == len(pd.read_csv(trial.raw / "train.csv")) / 10
-    assert (answers[TARGETS].nunique() > 1).all()
 
 
 def test_a_constant_column_counts_0(trial: Trial, trial_v1: Trial, answers: pd.DataFrame) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -11,15 +10,6 @@ from mlecore_testing import Trial
 
 pytestmark = pytest.mark.trial(edition="v2")
 VOTES = ["seizure_vote", "lpd_vote", "gpd_vote", "lrda_vote", "grda_vote", "other_vote"]
-
-
-def test_no_patient_is_in_both_parts(trial: Trial, trial_v1: Trial) -> None:
-    def of_both(folder: Path) -> set[int]:
-        train, test = (set(pd.read_csv(folder / f"{part}.csv")["patient_id"]) for part in ("train", "test"))
-        return train & test
-
-    assert of_both(trial_v1.public)
-    assert not of_both(trial.public)
 
 
 def test_rows_are_paired_by_their_own_key(trial: Trial, trial_v1: Trial, perfect: pd.DataFrame) -> None:

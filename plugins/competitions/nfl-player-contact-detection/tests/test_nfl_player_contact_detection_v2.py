@@ -13,17 +13,6 @@ def plays(trial: Trial, part: str) -> set[str]:
     return set(pd.read_csv(trial.public / f"{part}_player_tracking.csv")["game_play"])
 
 
-def games_of_both(trial: Trial) -> set[str]:
-    train, test = ({play.partition("_")[0] for play in plays(trial, part)} for part in ("train", "test"))
-    return train & test
-
-
-def test_no_game_is_in_both_parts(trial: Trial, trial_v1: Trial) -> None:
-    assert games_of_both(trial_v1)
-    assert not games_of_both(trial)
-    assert len(plays(trial, "test")) == len(plays(trial_v1, "test"))
-
-
 def test_every_table_follows(trial: Trial, answers: pd.DataFrame) -> None:
     assert set(answers["game_play"]) == plays(trial, "test")
     assert set(pd.read_csv(trial.public / "train_labels.csv")["game_play"]) == plays(trial, "train")

@@ -10,18 +10,6 @@ from mlecore_testing import Trial
 pytestmark = pytest.mark.trial(edition="v2")
 
 
-def patients_of_both(trial: Trial) -> set[str]:
-    train, test = pd.read_csv(trial.public / "train.csv"), pd.read_csv(trial.private / "test.csv")
-    return set(train["PatientID"]) & set(test["PatientID"])
-
-
-def test_no_patient_is_in_both_parts(trial: Trial, trial_v1: Trial, answers: pd.DataFrame) -> None:
-    assert patients_of_both(trial_v1)
-    assert not patients_of_both(trial)
-    assert len(answers) == pytest.approx(len(pd.read_csv(trial_v1.private / "test.csv")), rel=0.1)
-    assert {path.stem for path in (trial.public / "test").iterdir()} == set(answers[ID])
-
-
 def test_eleven_labels_are_asked_for(trial: Trial, trial_v1: Trial, answers: pd.DataFrame) -> None:
     assert pd.read_csv(trial_v1.public / "sample_submission.csv", nrows=0).columns.tolist() == [ID, *GRADED]
     assert pd.read_csv(trial.public / "sample_submission.csv", nrows=0).columns.tolist() == [ID, *LABELS]

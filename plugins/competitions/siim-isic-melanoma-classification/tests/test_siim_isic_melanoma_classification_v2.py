@@ -18,20 +18,10 @@ def records(trial: Trial, part: str) -> Iterator[bytes]:
         yield from (message for _, message in read_records(path, "image_name"))
 
 
-def patients_of_both(trial: Trial) -> set[str]:
-    train, test = (set(pd.read_csv(trial.public / f"{part}.csv")["patient_id"]) for part in ("train", "test"))
-    return train & test
-
-
 def test_test_records_hold_no_answer(trial: Trial, trial_v1: Trial) -> None:
     assert all(b"target" in record for record in records(trial_v1, "test"))
     assert all(b"target" in record for record in records(trial, "train"))
     assert not any(secret in record for record in records(trial, "test") for secret in (b"target", b"diagnosis"))
-
-
-def test_no_patient_is_in_both_parts(trial: Trial, trial_v1: Trial) -> None:
-    assert patients_of_both(trial_v1)
-    assert not patients_of_both(trial)
 
 
 def test_each_image_is_in_the_records_of_its_part(trial: Trial) -> None:

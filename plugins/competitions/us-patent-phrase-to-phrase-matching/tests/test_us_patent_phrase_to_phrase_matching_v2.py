@@ -12,17 +12,6 @@ from mlecore_testing import Trial
 pytestmark = pytest.mark.trial(edition="v2", size=0.5)
 
 
-def anchors_of_both(trial: Trial) -> set[str]:
-    train, test = (set(pd.read_csv(trial.public / f"{part}.csv")["anchor"]) for part in ("train", "test"))
-    return train & test
-
-
-def test_no_anchor_is_in_both_parts(trial: Trial, trial_v1: Trial, answers: pd.DataFrame) -> None:
-    assert anchors_of_both(trial_v1)
-    assert not anchors_of_both(trial)
-    assert 0.09 < len(answers) / len(pd.read_csv(trial.raw / "train.csv")) <= 0.11
-
-
 def test_null_is_a_phrase(trial: Trial) -> None:
     tables = [pd.read_csv(trial.public / f"{part}.csv", na_filter=False) for part in ("train", "test")]
     targets = pd.concat(tables)["target"]
