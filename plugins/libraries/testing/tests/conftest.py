@@ -6,7 +6,6 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from textwrap import indent
 
 import mlecore_testing.competitions.harness as harness_module
 import pytest
@@ -18,7 +17,6 @@ from mlecore import competition, facts
 from mlecore.registry import discovery, loading
 from mlecore.scaffold import names, write
 
-AFTER_SPLIT = "write_csv(train, public"  # in the new competition
 WITHOUT_DATA = {"facts", "light", "description", "raw", "prepare", "raw-untouched"}
 
 Edits = dict[str, tuple[str, str]]  # file of the package -> (old, new); an empty old appends
@@ -91,16 +89,6 @@ def judge(harness_of: Callable[..., Harness]) -> Judge:
             return [str(broken) for broken in rules[rule].test(harness)]
         except Stop as reason:
             return [str(reason)]
-
-    return tried
-
-
-@pytest.fixture
-def judge_preparing(judge: Judge) -> Judge:
-    """``judge_preparing(rule, code)``: what the rule says if ``prepare`` runs this code once it has split the data."""
-
-    def tried(rule: str, code: str) -> list[str]:
-        return judge(rule, {"__init__.py": (AFTER_SPLIT, f"{indent(code, '    ').lstrip()}\n    {AFTER_SPLIT}")})
 
     return tried
 

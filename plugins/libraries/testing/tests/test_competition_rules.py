@@ -33,6 +33,8 @@ def test_a_whole_competition_breaks_no_rule(harness_of: Callable[..., Harness]) 
     assert not any(broken.values()), broken
 
 
+AFTER_SPLIT = "write_csv(train, public"
+LEAKING = {CODE: ('write_csv(test.drop(columns="inside"),', "write_csv(test.rename(columns={'inside': 'z'}),")}
 READS_BY_ITSELF = (  # a grade that does not read by the [submission] table
     "truth, predictions = format",
     "format = Format.parse({'id': 'id', 'columns': {'inside': {'type': 'label'}}})\n    truth, predictions = format",
@@ -51,13 +53,11 @@ BROKEN = {
     "an unknown modality": ("facts", {FACTS: ('"tabular"', '"smell"')}, "modality = 'smell'"),
     "answers among public data": ("facts", {FACTS: ('"private/test.csv"', '"public/test.csv"')}, "under private/"),
     "answers outside": ("facts", {FACTS: ('"private/test.csv"', '"private/../../x.csv"')}, "under private/"),
-    "an MD5 that is none": ("facts", {FACTS: ("", '[md5]\nzip = "12345"\n')}, "is not an MD5"),
     "a heavy import of the synthetic data": (
         "light",
         {RAW: ("from pathlib", "import sklearn\nfrom pathlib")},
         "it imports sklearn",
     ),
-    "a heavy import": ("light", {CODE: ("from pathlib", "import sklearn\nfrom pathlib")}, "it imports sklearn"),
     "no metric in the description": ("description", {TEXT: ("accuracy", "a number")}, "does not name the metric"),
     "a local path in the description": ("description", {TEXT: ("", "\nSee /tmp/my/notes.txt.\n")}, "/tmp/my/notes.txt"),
     "a file that is not described": ("description-fits", {TEXT: ("`train.csv`", "one file")}, "train.csv"),
@@ -65,11 +65,6 @@ BROKEN = {
         "description-fits",
         {TEXT: ("", "\nSee also `images/<id>.png`.\n")},
         "images/<id>",
-    ),
-    "a described table that is missing": (
-        "description-fits",
-        {TEXT: ("", "\nSee also `more.csv`.\n")},
-        "more.csv, which",
     ),
     "a column that is not described": ("description-fits", {TEXT: ("inside", "within")}, "'inside'"),
     "raw data by hash": ("raw", {RAW: ("RandomState(seed)", "RandomState(hash(str(seed)) % 9973)")}, "other bytes"),
@@ -175,15 +170,37 @@ BROKEN = {
         },
         "names a folder of this machine",
     ),
+    "answers in public data": ("leaks", LEAKING, "public/test.csv: its column 'z' is 'inside' of the answers"),
+    "test rows sorted by label": (
+        "order",
+        {CODE: (AFTER_SPLIT, f"test = test.sort_values('inside')\n    {AFTER_SPLIT}")},
+        "public/test.csv: row of the table",
+    ),
 }
 
 
-@pytest.mark.slow  # each creates data and prepares them, some twice
 @pytest.mark.parametrize("what", BROKEN)
 def test_a_broken_competition_is_found_out(judge: Judge, what: str) -> None:
     rule, edits, expected = BROKEN[what]
     found = judge(rule, edits)
     assert any(expected in place for place in found), found
+
+
+def test_a_known_leak_counts_as_declared(judge: Judge) -> None:
+    known = '[[leaks]]\nfile = "public/test.csv"\nwhy = "the published data has it"\n'
+    assert judge("leaks", {**LEAKING, FACTS: ("", known)}) == []
+
+
+def test_files_linked_from_folders_of_labels_are_in_no_order(judge: Judge) -> None:
+    """Their numbers are those of copies, which `mlecore prepare` makes unless it has unpacked the raw data itself."""
+    linked = (
+        "(public / 'images').mkdir()\n"
+        "    for id, inside in test.sort_values('inside')[['id', 'inside']].itertuples(index=False):\n"
+        "        (private / str(inside)).mkdir(exist_ok=True)\n"
+        "        (private / str(inside) / f'{id}.png').touch()\n"
+        "        (public / 'images' / f'{id}.png').hardlink_to(private / str(inside) / f'{id}.png')"
+    )
+    assert judge("order", {CODE: (AFTER_SPLIT, f"{linked}\n    {AFTER_SPLIT}")}) == []
 
 
 def test_validate_is_held_to_check_and_grade(harness_of: Callable[..., Harness]) -> None:
@@ -230,19 +247,12 @@ def test_a_model_must_beat_the_sample(
     assert len(found) == len(expected) and all(map(str.startswith, found, expected)), found
 
 
-def test_without_a_model_it_stays_open(
+def test_without_a_model_or_in_too_long_it_stays_open(
     ready: Harness, install: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(learning, "AGENT", "nobody")
     with pytest.raises(Undecided, match="the agent nobody is not installed"):
         list(learning.learnable(ready))
-    with pytest.raises(Undecided, match="has no model for it: too hard"):
-        _let_work(ready, install, monkeypatch, "print('too hard')")
-
-
-def test_an_agent_that_is_not_done_in_time_leaves_it_open(
-    ready: Harness, install: Callable[..., str], monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setattr(learning, "_LIMIT", 0.2)
     with pytest.raises(Undecided, match="is not done after"):
         _let_work(ready, install, monkeypatch, "import time; time.sleep(600)")

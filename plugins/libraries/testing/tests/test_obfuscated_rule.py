@@ -34,15 +34,10 @@ FACTS = Facts(
     ("text", "what"),
     [
         ("It shows a cactus.", "'cactus'"),
-        ("Aerial views.", "'aerial'"),
         ("Kaggle's data.", "'kaggle'"),
-        ("The leaderboard counts.", "'leaderboard'"),
-        ("Gold medals are rare.", "'medal'"),
         ("By ACME CORP.", "'acme corp'"),
         ("Made in 2019.", "'2019'"),
-        ("In 1987, and later.", "'1987'"),
         ("See https://example.org/x.", "'https://example.org/x.'"),
-        ("See `www.example.org`.", "'www.example.org`.'"),
         ("The file `cactus_list.csv`.", "its code says 'cactus'"),
     ],
 )
@@ -71,10 +66,6 @@ def test_the_metric_must_not_tell_either() -> None:
     assert [str(found) for found in signs("x", evolve(FACTS, metric="cactus-score"), "")] == [
         f"{FILE}: it says 'cactus'"
     ]
-
-
-def test_the_scaffold_passes(judge: Judge) -> None:
-    assert judge("obfuscated") == []
 
 
 def test_a_file_that_is_not_named_and_a_title_in_it_are_found(judge: Judge) -> None:

@@ -49,13 +49,6 @@ def run(tmp_path: Path) -> Run:
     return started
 
 
-def test_a_new_package_passes_without_a_test_of_its_own(install: Callable[..., str], run: Run) -> None:
-    install("competition", "ring")
-    code, said = run("--kit", "short", "mle_comp_ring")
-    assert code == 0, said
-    assert "PASSED mle_comp_ring/competition.toml::conformance[v1]" in said
-
-
 def test_a_broken_rule_is_named_and_no_traceback_shown(install: Callable[..., str], run: Run) -> None:
     install("competition", "ring", {"__init__.py": ("return accuracy(", "return -accuracy(")})
     code, said = run("--kit", "short", "-m", "conformance")
@@ -88,17 +81,6 @@ def test_tests_beside_it_get_its_data(install: Callable[..., str], run: Run, tmp
     (tmp_path / "mle-comp-ring" / "tests" / "test_more.py").write_text(TESTS)
     code, said = run("tests/test_more.py")
     assert code == 0 and "2 passed" in said, said
-
-
-def test_a_test_outside_of_a_package_is_reported(tmp_path: Path) -> None:
-    (tmp_path / "test_lost.py").write_text("def test_it(trial): ...\n")
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(tmp_path)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert "so the fixture `trial` knows no competition" in done.stdout
 
 
 def test_a_competition_toml_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:

@@ -23,15 +23,6 @@ def sample(trial: Trial) -> str:
     return (trial.public / "sample_submission.csv").read_text()
 
 
-def test_tables_text_and_bytes_are_graded(trial: Trial, sample: str) -> None:
-    import pandas as pd
-
-    table = pd.read_csv(trial.public / "sample_submission.csv")
-    assert trial.grade(table) == trial.grade(sample) == trial.grade(sample.encode()) < 1
-    with pytest.raises(InvalidSubmission, match="rows"):
-        trial.grade(table[:-1])
-
-
 def test_a_check_that_refuses_what_is_graded_is_found_out(
     trial: Trial, sample: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -52,13 +43,6 @@ def test_a_check_that_passes_what_is_refused_is_found_out_unless_it_may(
     monkeypatch.setattr(trial.competition, "facts", evolve(trial.competition.facts, check_incomplete="why"))
     with pytest.raises(InvalidSubmission):
         trial.grade("a,b\n1,2\n")
-
-
-def test_a_submission_is_graded_against_the_answers_that_a_test_gives(trial: Trial, sample: str) -> None:
-    other = sample.replace("False", "True")
-    assert trial.grade(sample, truth=sample) == 1
-    assert trial.grade(sample, truth=other) == 0
-    trial.refuses(sample, "unexpected", truth=sample.replace("\n0", "\n9"))
 
 
 def test_a_refusal_needs_its_reason(trial: Trial, sample: str) -> None:

@@ -45,7 +45,13 @@ RULES: tuple[Rule[Harness], ...] = (
         test=data.prepare,
         needs=("raw",),
     ),
-    Rule(name="raw-untouched", says="prepare does not change raw data", test=data.raw_untouched, needs=("prepare",)),
+    Rule(
+        name="raw-untouched",
+        says="prepare does not change raw data",
+        test=data.raw_untouched,
+        needs=("prepare",),
+        long=True,
+    ),
     Rule(name="layout", says="public and private hold what the facts say", test=layout, needs=("prepare", "facts")),
     Rule(
         name="description-fits",
@@ -58,6 +64,7 @@ RULES: tuple[Rule[Harness], ...] = (
         says="description_obfuscated.md does not tell which competition this is, and fits the data",
         test=obfuscated,
         needs=("layout", "facts"),
+        long=True,
     ),
     Rule(name="sample", says="the sample submission is valid and graded", test=sample, needs=("layout",)),
     Rule(name="perfect", says="the perfect submission is valid and beats the sample", test=perfect, needs=("layout",)),
@@ -72,6 +79,7 @@ RULES: tuple[Rule[Harness], ...] = (
         test=best,
         needs=("perfect",),
         sampled=True,
+        long=True,
     ),
     Rule(
         name="number",
@@ -79,23 +87,48 @@ RULES: tuple[Rule[Harness], ...] = (
         test=number,
         needs=("perfect",),
         sampled=True,
+        long=True,
     ),
-    Rule(name="defects", says="what [submission] rules out is invalid", test=defects, needs=("sample",)),
-    Rule(name="errors", says="neither check nor grade crashes", test=verdicts.errors, needs=("perfect",)),
-    Rule(name="sound", says="check never refuses what grade accepts", test=verdicts.sound, needs=("perfect",)),
-    Rule(name="complete", says="check refuses all that grade refuses", test=verdicts.complete, needs=("perfect",)),
-    Rule(name="reasons", says="a refusal says why, in a sentence", test=verdicts.reasons, needs=("perfect",)),
-    Rule(name="validate", says="the sandbox's validate contradicts neither", test=validate, needs=("perfect",)),
-    Rule(name="leaks", says="public files and their metadata do not hold the answers", test=leaks, needs=("layout",)),
-    Rule(name="groups", says="no declared group is in both parts of the split", test=groups, needs=("layout",)),
+    Rule(name="defects", says="what [submission] rules out is invalid", test=defects, needs=("sample",), long=True),
+    Rule(name="errors", says="neither check nor grade crashes", test=verdicts.errors, needs=("perfect",), long=True),
     Rule(
-        name="order", says="the order of test rows and files does not tell their labels", test=order, needs=("layout",)
+        name="sound", says="check never refuses what grade accepts", test=verdicts.sound, needs=("perfect",), long=True
+    ),
+    Rule(
+        name="complete",
+        says="check refuses all that grade refuses",
+        test=verdicts.complete,
+        needs=("perfect",),
+        long=True,
+    ),
+    Rule(
+        name="reasons", says="a refusal says why, in a sentence", test=verdicts.reasons, needs=("perfect",), long=True
+    ),
+    Rule(
+        name="validate", says="the sandbox's validate contradicts neither", test=validate, needs=("perfect",), long=True
+    ),
+    Rule(
+        name="leaks",
+        says="public files and their metadata do not hold the answers",
+        test=leaks,
+        needs=("layout",),
+        long=True,
+    ),
+    Rule(
+        name="groups", says="no declared group is in both parts of the split", test=groups, needs=("layout",), long=True
+    ),
+    Rule(
+        name="order",
+        says="the order of test rows and files does not tell their labels",
+        test=order,
+        needs=("layout",),
+        long=True,
     ),
     Rule(name="learnable", says="a model beats the sample submission", test=learnable, needs=("sample",), long=True),
 )
 
 
-SHORT_SIZE = 0.1  # of the synthetic data in the short form; the default of trials, which share them
+SHORT_SIZE = 0.3  # of the synthetic data in the short form: that of golden files, so that they share them
 
 
 def check_competition(
@@ -109,8 +142,8 @@ def check_competition(
 ) -> list[Skipped]:
     """Check an installed competition against all rules, on its synthetic data (or real data that need no account).
 
-    ``short`` takes seconds: data of a tenth of the size (unless ``size`` says otherwise), 30 mutated submissions
-    instead of hundreds, no model, no further process, and waivers are not checked for being needed.
+    ``short`` takes seconds: smaller data (unless ``size`` says otherwise), the golden file, but no mutated submissions,
+    no model, no further process, and waivers are not checked for being needed.
     ``shared`` has the data of other tests of this run.
 
     Raises ConformanceError, an AssertionError, with every rule that is broken and where. Returns the rules that could

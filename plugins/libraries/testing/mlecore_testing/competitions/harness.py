@@ -22,12 +22,9 @@ from mlecore_testing.shared_data import SharedData
 
 FEWEST = 150  # mutants that are always tried
 MOST = 500
-SHORT = 30  # mutants of the short form
 PATIENCE = 2.0  # seconds after which no more mutants than the fewest are tried
 _SMALL = 100_000  # bytes of a sample submission; for larger ones fewer mutants are tried, as each takes long
 _LEAST = 20  # three of each kind
-_SMALL_SHORT = 30_000  # bytes, in the short form
-_LEAST_SHORT = 7  # one of each kind
 
 
 @frozen
@@ -177,18 +174,17 @@ class Harness:
 
     @cached_property
     def verdicts(self) -> list[Verdict]:
-        """Mutated submissions, checked and graded: hundreds, fewer if grading one takes long; ``SHORT`` at most."""
+        """Mutated submissions, checked and graded: hundreds, fewer if grading one takes long."""
         bases = {"sample": self.sample}
         if self.grade(self.perfect).accepted:
             bases["perfect"] = self.perfect
         return list(self._judged(mutants(bases, self.ids, self.seed)))
 
     def _judged(self, stream: Iterator[Mutant]) -> Iterator[Verdict]:
-        least, most, small = (_LEAST_SHORT, SHORT, _SMALL_SHORT) if self.short else (_LEAST, FEWEST, _SMALL)
-        fewest = max(least, round(most * min(1.0, small / max(1, len(self.sample)))))
+        fewest = max(_LEAST, round(FEWEST * min(1.0, _SMALL / max(1, len(self.sample)))))
         start = time.monotonic()
         for number, mutant in enumerate(islice(stream, MOST)):
-            if number >= fewest and (self.short or time.monotonic() - start > PATIENCE):
+            if number >= fewest and time.monotonic() - start > PATIENCE:
                 return
             yield Verdict(mutant, self.check(mutant.data), self.grade(mutant.data))
 

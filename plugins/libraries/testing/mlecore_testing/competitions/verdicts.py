@@ -31,7 +31,7 @@ def complete(harness: Harness) -> Iterator[Broken]:
     if harness.facts.check_incomplete is None:
         for verdict in missed:
             yield Broken(f"check accepts it, grade refuses it: {verdict.grade.refusal}", verdict.mutant.name)
-    elif not missed and not harness.short:
+    elif not missed:
         yield Broken(
             f"none of {len(harness.verdicts)} mutants is accepted by check and refused by grade, so check is complete",
             "competition.toml, check_incomplete",
