@@ -11,8 +11,8 @@ tests have three fixtures::
 ``trial`` is the package's competition with its data prepared (``mlecore_testing.trial.Trial``), once for a module;
 ``answers`` are the answers as a frame, and ``perfect`` is the best submission where that is another; each test gets a
 fresh copy. ``pytest --kit short`` takes seconds where the whole kit takes up to half a minute: smaller data, no
-mutated submissions, no model. ``pytest -m "not conformance"`` leaves the kit out. Data of the same competition, seed and size
-are created once per test run.
+mutated submissions, no model. ``pytest -m "not conformance"`` leaves the kit out. Data of the same competition, seed
+and size are created once per test run.
 """
 
 from __future__ import annotations
