@@ -18,7 +18,6 @@ from attrs import evolve
 
 from mlecore.errors import DataError
 from mlecore.regular import open_regular, read_regular
-from mlecore.runs.folders import FINDINGS
 from mlecore.runs.record import WITH_OUTPUT, Digests, RunRecord
 from mlecore.schema import LIMIT
 
@@ -34,7 +33,7 @@ def with_digests(record: RunRecord) -> RunRecord:
     submission, grade, output, findings = None, None, dict[str, str](), dict[str, str]()
     if record.state in WITH_OUTPUT:
         output = dict(last.output) or _output_digests(record.folder)
-        findings = _finding_digests(record.folder) if last.findings is None else dict(last.findings)
+        findings = dict(last.findings)
         kept = last.submission if record.state == "graded" else None  # what was collected, not what is there later
         submission = kept or _digest(record.submission, record.folder)
     if record.state == "graded":
@@ -48,8 +47,7 @@ def with_digests(record: RunRecord) -> RunRecord:
 def with_findings(record: RunRecord, digests: Mapping[str, str]) -> RunRecord:
     """The next record, with the digests of what some detectors have found; all else stays as it was."""
     last = record.digests or Digests()
-    known = _finding_digests(record.folder) if last.findings is None else last.findings
-    new = evolve(last, previous=last.record or None, findings={**known, **digests})
+    new = evolve(last, previous=last.record or None, findings={**last.findings, **digests})
     return with_own_digest(evolve(record, digests=new))
 
 
@@ -124,12 +122,6 @@ def changed_output(record: RunRecord, *, exported: bool = False) -> list[str]:
 
 def _output_digests(folder: Path) -> dict[str, str]:
     return {name: digest for name in OUTPUT if (digest := _tree_digest(folder / name, folder)) is not None}
-
-
-def _finding_digests(folder: Path) -> dict[str, str]:
-    """Of the files that are there, for a record that does not have them yet."""
-    found = ((path.stem, _digest(path, folder)) for path in (folder / FINDINGS).glob("*.json"))
-    return {name: digest for name, digest in found if digest}
 
 
 def _tree_digest(tree: Path, folder: Path) -> str | None:

@@ -144,7 +144,7 @@ class Digests:
     submission: str | None = None  # of submission/submission.csv as it was collected
     grade: str | None = None  # of grade.json as it was published
     output: Mapping[str, str] = field(factory=dict)  # of code/, logs/ and snapshots as they were collected, by folder
-    findings: Mapping[str, str] | None = None  # of findings/, by detector; null in records from before there was this
+    findings: Mapping[str, str] = field(factory=dict)  # of findings/, by detector
 
 
 @frozen(kw_only=True)

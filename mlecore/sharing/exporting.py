@@ -123,8 +123,7 @@ def _shared(record: RunRecord, public: Public, findings: Mapping[str, bytes], gr
     shared, digests = public.record(record), record.digests
     if digests is None or record.altered:
         return shared
-    if digests.findings is not None:
-        digests = evolve(digests, findings={**digests.findings, **{name: _sha256(it) for name, it in findings.items()}})
+    digests = evolve(digests, findings={**digests.findings, **{name: _sha256(it) for name, it in findings.items()}})
     if grade is not None and has_its_grade(record):
         digests = evolve(digests, grade=_sha256(grade))
     return with_own_digest(evolve(shared, digests=digests))

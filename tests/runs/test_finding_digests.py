@@ -19,7 +19,7 @@ from mlecore.detectors import Finding
 from mlecore.registry.provenance import PluginUse
 from mlecore.reports.sources import read_sources
 from mlecore.reports.summary import summarise
-from mlecore.runs.digests import with_digest, with_own_digest
+from mlecore.runs.digests import with_digest
 from mlecore.runs.findings import Findings, read_findings, write_findings
 from mlecore.runs.journal import Journal
 from mlecore.runs.store import load_group, read_record, write_record
@@ -154,16 +154,3 @@ def test_a_kill_between_a_finding_and_the_record_looks_like_no_change(group, fir
         judge(group)
         assert verify(group)[0] == 0
     assert step > 6 and sorted(path.name for path in (group / EYES).parent.iterdir()) == ["eyes.json"]
-
-
-def test_a_record_without_digests_of_findings_is_read_as_before(group) -> None:
-    """One that an older version wrote; the next detector's record has them all."""
-    judge(group)
-    path = group / RUN / "run.json"
-    record = read_record(path.parent)
-    path.write_bytes(with_own_digest(evolve(record, digests=evolve(record.digests, findings=None))).dumps())
-    assert verify(group)[0] == 0
-    assert read_findings(read_record(path.parent))[0]["eyes"].outcome == "violation"
-    judge(group, "clean", "ears")
-    assert read_record(path.parent).digests.findings.keys() == {"eyes", "ears"}
-    assert verify(group)[0] == 0
