@@ -19,21 +19,6 @@ _ARCHIVES = {
     b"\xfd7zXZ\0": "an xz file (.xz, perhaps .tar.xz)",
     b"\x28\xb5\x2f\xfd": "a Zstandard file (.zst)",
 }
-_OTHERS = {
-    b"%PDF": "a PDF document",
-    b"\x89PNG": "a PNG picture",
-    b"\xff\xd8\xff": "a JPEG picture",
-    b"GIF8": "a GIF picture",
-    b"RIFF": "a WAV, AVI or WebP file",
-    b"PAR1": "a Parquet table",
-    b"ARROW1": "an Arrow table",
-    b"\x89HDF": "an HDF5 file",
-    b"\x93NUMPY": "a NumPy array",
-    b"SQLite format 3": "an SQLite database",
-    b"\xd0\xcf\x11\xe0": "an old Microsoft Office document",
-    b"MZ": "a Windows program",
-    b"\x7fELF": "a Linux program",
-}
 AGAIN = "Download it again: log in to Kaggle in a browser, accept the competition's rules, and use Download All."
 _UNPACK = "Unpack it, and use the folder: --raw DIR"
 _SINGLE = f"If it is one of the competition's files, put it into a folder with the others: --raw DIR. Else: {AGAIN}"
@@ -59,13 +44,10 @@ def describe_bytes(start: bytes) -> tuple[str, str]:
             return what, _UNPACK
     if start[257:262] == b"ustar":
         return "a tar archive", _UNPACK
-    for begin, what in _OTHERS.items():
-        if start.startswith(begin):
-            return what, _SINGLE
     encoding = "utf-16" if start.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
     text = start.decode(encoding, "replace").strip() or "\ufffd"
     if sum(not (sign.isprintable() or sign.isspace()) or sign == "\ufffd" for sign in text) > len(text) / 50:
-        return "binary data of an unknown kind", AGAIN
+        return "binary data of an unknown kind", _SINGLE
     return _described_text(text)
 
 

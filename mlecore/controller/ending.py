@@ -6,18 +6,30 @@ so it only makes exact what is known already: it never turns an outcome into ano
 
 from __future__ import annotations
 
-from attrs import field, frozen
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from attrs import evolve, field, frozen
 
 from mlecore.backends import SUBSTITUTES, JobStatus
 from mlecore.controller import collect
-from mlecore.controller.endpoint_failures import judge
+from mlecore.model_access import ModelAccess
 from mlecore.redaction import redacted
 from mlecore.runs.record import Availability, Ended, RunRecord, moment
+from mlecore.units import counted, show_duration
 
 _CLOCKS_DIFFER = 5.0  # seconds that a sandbox may take to be made, and to end
 _CLOCKS_DRIFT = 0.01  # part by which clocks may differ besides: one may not run while the machine sleeps
 _TIME_UP = 124  # init's exit code when the time was up; an agent may exit with it, too
 _ROUNDING = 1.0  # seconds; some backends count whole ones
+
+SHARE = 0.25
+"""Of the time limit. An agent that loses less still shows what it can do; one that loses more has had another test."""
+LONGEST_GAP = 600.0
+"""Seconds between two failed calls that count as a failure: clients that wait before they try again wait for less."""
+LASTING = 60.0
+"""Seconds that a failure at an attempt's end must have lasted to explain it: agents have to bear shorter ones."""
 
 
 @frozen(kw_only=True)
@@ -49,13 +61,78 @@ def judge_attempt(
         return end
     may_doubt = not any(each.in_doubt for each in record.attempts[:-1]) and infra_failures(record) < retries
     handed_in = collect.choose(collect.attempt_folder(record) / "result", record.candidates) is not None
-    verdict = judge(found, record.limits.time, end.ended, handed_in=handed_in, may_doubt=may_doubt)
-    return End(
-        ended=end.ended,
-        reason="; ".join(filter(None, (verdict.reason, end.reason))),
-        infra_failure=verdict.repeat,
-        in_doubt=end.in_doubt or verdict.in_doubt,
-        unconfirmed=verdict.unconfirmed,
+    return blame(end, found, record.limits.time, handed_in=handed_in, may_doubt=may_doubt)
+
+
+def blame(end: End, found: Availability, time_limit: float, *, handed_in: bool, may_doubt: bool = True) -> End:
+    """The end, if the endpoint is to blame for it: an infrastructure failure. ``may_doubt``: may a case of doubt be
+    repeated?
+
+    The gateway confirms each failure of the endpoint by a call of its own (mlecore_gateway/faults.py), so nothing that
+    an agent sends makes one. Scores play no part: repeating bad results and keeping good ones would favor agents whose
+    endpoint is bad. For the same reason a case of doubt is repeated only once.
+    """
+    if found.tried and not found.answered and not found.rejected:
+        words = f"none of {counted(found.tried, 'model call')} was answered: {found.last_error}"
+        return _because(
+            end, words, infra_failure=True, in_doubt=end.in_doubt or not found.failed, unconfirmed=not found.failed
+        )
+    if found.failing_seconds > SHARE * time_limit:
+        share = found.failing_seconds / time_limit
+        lost = f"{show_duration(found.failing_seconds)}, {share:.0%} of the time limit"
+        return _because(end, f"model calls failed for {lost}: {found.last_error}", infra_failure=True)
+    if not found.failed_last:
+        return end
+    ended_badly = end.ended == "crashed" or (end.ended in ("finished", "timed_out") and not handed_in)
+    doubted = may_doubt and ended_badly and found.failing_at_end >= LASTING
+    words = f"its last model calls failed: {found.last_error}"
+    return _because(end, words, infra_failure=doubted, in_doubt=end.in_doubt or doubted)
+
+
+def _because(end: End, words: str, **changes: Any) -> End:
+    return evolve(end, reason="; ".join(filter(None, (words, end.reason))), **changes)
+
+
+def availability(log: Path, access: ModelAccess) -> Availability | None:
+    """How a gateway's calls to its models fared; None if there is no log."""
+    from mlecore_gateway.ledger import read_calls
+    from mlecore_gateway.places import api_of
+
+    if not log.is_file():
+        return None
+    base = urlsplit(access.endpoint).path.rstrip("/")
+    tried = answered = failed = rejected = 0
+    failing, at_end, last_error = 0.0, 0.0, ""
+    works_until = fails_until = 0.0  # when an answer, and a failure after it, was last seen (Unix time); 0: never
+    for call in read_calls(log):
+        if not call.reached or call.method != "POST" or api_of(call.path, base) is None:
+            continue
+        tried += 1
+        started = moment(call.time)
+        start = started.timestamp() if started else 0.0
+        end = start + call.seconds
+        if call.fault:
+            failed, last_error = failed + 1, call.fault
+            gap = min(max(0.0, start - fails_until), LONGEST_GAP) if fails_until else 0.0
+            more = gap + max(0.0, end - max(start, fails_until, works_until))
+            failing, at_end = failing + more, at_end + more
+            fails_until = max(fails_until, end)
+        elif call.status == 429 or (call.outcome == "cut" and call.first_byte is None):  # says nothing of an outage
+            busy = f"status 429 ({call.reason})" if call.reason else "status 429"
+            last_error = last_error or ("no answer came" if call.outcome == "cut" else busy)
+        else:
+            good = call.outcome != "failed" and (call.status or 200) < 400
+            answered, rejected = answered + good, rejected + (not good)
+            works_until, fails_until, at_end = max(works_until, end), 0.0, 0.0
+    return Availability(
+        tried=tried,
+        answered=answered,
+        failed=failed,
+        rejected=rejected,
+        failing_seconds=round(failing, 3),
+        failing_at_end=round(at_end, 3),
+        failed_last=bool(fails_until),
+        last_error=last_error,
     )
 
 

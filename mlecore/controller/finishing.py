@@ -10,8 +10,7 @@ from mlecore import files
 from mlecore.agents import Usage
 from mlecore.backends import GATEWAY_LOG, RELAY_LOG, Handle, Hardware, JobStatus
 from mlecore.controller import collect
-from mlecore.controller.ending import End, exit_code, infra_failures, judge_attempt, time_used
-from mlecore.controller.endpoint_failures import availability
+from mlecore.controller.ending import End, availability, exit_code, infra_failures, judge_attempt, time_used
 from mlecore.controller.experiment import Experiment, Missing
 from mlecore.controller.extensions import Extensions
 from mlecore.controller.records import Records

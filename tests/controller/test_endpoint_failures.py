@@ -10,9 +10,9 @@ import pytest
 from mlecore_gateway.calls import Call, Tokens
 from mlecore_testing.models import Answer, Model, Script, scripted_model
 
-from mlecore.controller import endpoint_failures
+from mlecore.controller import ending
 from mlecore.controller.api import run_group
-from mlecore.controller.endpoint_failures import Verdict, availability, judge
+from mlecore.controller.ending import End, availability, blame
 from mlecore.controller.timing import Timing
 from mlecore.model_access import ModelAccess
 from mlecore.runs.planning import make_plan
@@ -44,15 +44,15 @@ class Log:
     def fail(self, at: float, seconds: float = 1.0) -> None:
         self.add(at, seconds, status=503, fault=DOWN)
 
-    def verdict(self, ended: Ended = "finished", handed_in: bool = True, may_doubt: bool = True) -> Verdict:
+    def verdict(self, ended: Ended = "finished", handed_in: bool = True, may_doubt: bool = True) -> End:
         found = availability(self.path, ACCESS)
         assert found is not None
-        return judge(found, DAY, ended, handed_in=handed_in, may_doubt=may_doubt)
+        return blame(End(ended=ended), found, DAY, handed_in=handed_in, may_doubt=may_doubt)
 
     def reason(self) -> str:
         """Why the attempt is repeated."""
         verdict = self.verdict()
-        return verdict.reason if verdict.repeat else ""
+        return verdict.reason if verdict.infra_failure else ""
 
 
 @pytest.fixture
@@ -98,10 +98,10 @@ def test_a_bad_end_while_the_endpoint_failed_is_in_doubt(log, ended, handed_in, 
     log.fail(HOUR)
     log.fail(HOUR + seconds)
     verdict = log.verdict(ended, handed_in, may_doubt)
-    assert (verdict.repeat, verdict.in_doubt) == (in_doubt, in_doubt)
+    assert (verdict.infra_failure, verdict.in_doubt) == (in_doubt, in_doubt)
     assert verdict.reason == f"its last model calls failed: {DOWN}"
     log.answer(HOUR + 200)
-    assert log.verdict(ended, handed_in, may_doubt) == Verdict()
+    assert log.verdict(ended, handed_in, may_doubt) == End(ended=ended)
 
 
 def test_long_calls_that_failed_at_the_same_time_count_once(log):
@@ -277,7 +277,7 @@ def test_an_agent_that_breaks_its_own_calls_is_graded(run):
 @pytest.mark.slow
 @sandboxed
 def test_a_case_of_doubt_is_repeated_once_and_then_counts(run, monkeypatch):
-    monkeypatch.setattr(endpoint_failures, "LASTING", 0.0)
+    monkeypatch.setattr(ending, "LASTING", 0.0)
     script = AGENT + "ask('hello', True)\nsys.exit(0 if ask('again', True) else 1)"
     answers = Answer(text="fine", when="hello", times=0), Answer(status=503, text="Overloaded.", times=0)
     with serving(*answers) as model:

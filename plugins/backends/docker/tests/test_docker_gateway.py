@@ -16,7 +16,7 @@ from mle_backend_docker.gateway import CALLS
 from mlecore_testing.models import Answer, Model, Script, scripted_model
 from mlecore_testing.models.client import ASK
 
-from mlecore.controller.endpoint_failures import availability, judge
+from mlecore.controller.ending import End, availability, blame
 from mlecore.model_access import ModelAccess
 from mlecore.runs.measured import measure
 
@@ -109,7 +109,7 @@ def test_an_endpoint_that_fails_is_in_the_log_with_its_reason(
         assert lab.wait(handle).exit_code == 1
     lab.backend.fetch(handle, ["logs"], tmp_path / "out", 10**8, 100)
     found = availability(tmp_path / "out/logs/gateway.jsonl", given)
-    assert found is not None and judge(found, 60.0, "crashed", handed_in=False).repeat
+    assert found is not None and blame(End(ended="crashed"), found, 60.0, handed_in=False).infra_failure
     assert (found.tried, found.failed, found.last_error) == (1, 1, "the endpoint fails (status 503: Overloaded.)")
 
 
