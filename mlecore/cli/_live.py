@@ -5,19 +5,20 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mlecore.cli.runs.watch import running_lines
+from mlecore.cli._shared import table_lines
 from mlecore.controller.display import Lines, standing
 from mlecore.errors import MlecoreError
 from mlecore.printable import printable
+from mlecore.units import show_duration
 
 if TYPE_CHECKING:
     from mlecore.controller.reporting import ActiveRun
-    from mlecore.controller.watching import View
+    from mlecore.controller.watching import Running, View
 
 _EVERY = 10.0  # seconds between two looks at what the agents do
 _SHARE = 20.0  # times as long as a look took: it costs little, however large the group is
@@ -73,3 +74,14 @@ class Live(Lines):
                 watcher = watcher or Watcher(folder)
                 self.view = watcher.look()
             self._closed.wait(max(_EVERY, _SHARE * (time.monotonic() - started)))
+
+
+def running_lines(running: Sequence[Running], width: int | None) -> list[str]:
+    """A table of the runs whose agents are at work; empty if there are none."""
+    header = ["RUNNING", "USED", "LEFT", "CALLS", "TOKENS", "SNAPSHOTS", "LAST LINE"]
+    return table_lines(header, map(_cells, running), width) if running else []
+
+
+def _cells(run: Running) -> list[str]:
+    numbers = ["" if value is None else f"{value:,}" for value in (run.calls, run.tokens, run.snapshots)]
+    return [run.run, show_duration(int(run.used)), show_duration(int(run.left)), *numbers, run.why or run.last_line]

@@ -51,7 +51,7 @@ NO_ZIP = {
     "tar": (tarred(), "a tar archive", "--raw DIR"),
     "table": (TABLE, r"a table as text, with commas, that begins with .id,y", "--raw DIR"),
     "LFS": (LFS, "Git LFS", "git lfs pull"),
-    "picture": (b"\x89PNG\r\n\x1a\n" + bytes(99), "a PNG picture", "--raw DIR"),
+    "picture": (b"\x89PNG\r\n\x1a\n" + bytes(99), "binary data of an unknown kind", "--raw DIR"),
     "noise": (bytes(range(128, 256)) * 9, "binary data", "Download it again"),
 }
 

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from mlecore.cli._live import running_lines
 from mlecore.cli._names import GROUP
 from mlecore.cli._shared import json_option, print_json, runs_option, table_lines, terminal_width
 from mlecore.cli.runs._names import group_folder
 from mlecore.errors import UsageError
 
 if TYPE_CHECKING:
-    from mlecore.controller.watching import Running, View
+    from mlecore.controller.watching import View
 
 
 @click.command("watch")
@@ -108,16 +109,3 @@ def _lines(view: View, width: int | None, runs: Path) -> list[str]:
     if view.running:
         out += ["", *running_lines(view.running, width)]
     return out + [f"warning: {problem}" for problem in view.problems]
-
-
-def running_lines(running: Sequence[Running], width: int | None) -> list[str]:
-    """A table of the runs whose agents are at work; empty if there are none."""
-    header = ["RUNNING", "USED", "LEFT", "CALLS", "TOKENS", "SNAPSHOTS", "LAST LINE"]
-    return table_lines(header, map(_cells, running), width) if running else []
-
-
-def _cells(run: Running) -> list[str]:
-    from mlecore.units import show_duration
-
-    numbers = ["" if value is None else f"{value:,}" for value in (run.calls, run.tokens, run.snapshots)]
-    return [run.run, show_duration(int(run.used)), show_duration(int(run.left)), *numbers, run.why or run.last_line]
