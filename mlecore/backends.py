@@ -318,6 +318,9 @@ class JobStatus:
     sandbox: Sandbox | None = None  # of an exited one, where only its machine knew it; None: as describe() said
 
 
+GONE = JobStatus(phase="gone", reason="there is no such job")
+
+
 @frozen(kw_only=True)
 class Capacity:
     """The resources that a backend can give to concurrent jobs."""

@@ -5,11 +5,17 @@ from __future__ import annotations
 import io
 import json
 import tarfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
+from typing import Any
 
+from mlecore.backends import ARGV_KILLED, INIT_KILLED, LOST_SIGHT, Handle, JobStatus, Problem, Resources
 from mlecore.errors import BackendError, UsageError
 from mlecore.options import pairs, words
+
+INIT_MARGIN = 3.0  # seconds on top of the grace, for init to note down how it ended
+STOPPED = "stopped by mlecore"
+OVERTIME = "the time limit passed and init did not end the job"
 
 
 def read_user(text: str) -> tuple[int, int]:
@@ -46,3 +52,57 @@ def add(tar: tarfile.TarFile, name: str, content: bytes | Path, uid: int = 0, gi
         info.mode = mode or (0o755 if executable else 0o644)
         source.seek(0)
         tar.addfile(info, source)
+
+
+def handle_of(name: str, id: str, place: str) -> Handle:
+    """``place`` is the engine or the cluster, so that no job is called gone where it never was."""
+    return Handle(name=name, id=f"{id}@{place}")
+
+
+def id_of(handle: Handle) -> str:
+    """The id of a container or Job; empty if there was none yet."""
+    return handle.id.partition("@")[0]
+
+
+def place_of(handle: Handle) -> str:
+    return handle.id.partition("@")[2]
+
+
+def exited(code: int | None, reason: str, **more: Any) -> JobStatus:
+    return JobStatus(phase="exited", exit_code=code, reason=reason, **more)
+
+
+def lost(code: int | None, reason: str, **more: Any) -> JobStatus:
+    """It ended for reasons outside its sandbox."""
+    return exited(code, reason, infra_failure=True, **more)
+
+
+def of_code(code: int) -> JobStatus:
+    """The status by init's exit code alone, where nothing else is known of the end."""
+    if code == LOST_SIGHT:
+        return lost(code, "its engine lost sight of it: its machine or the container's runtime stopped")
+    if code == INIT_KILLED:
+        # Or by the kernel, for want of memory on the whole machine, of which engines say nothing.
+        return lost(code, "its first process was killed from outside the sandbox", in_doubt=True)
+    words = {
+        0: "",
+        124: "its time was up",
+        ARGV_KILLED: "killed by signal 9, by another process of the job or the kernel",
+    }
+    return exited(code, words.get(code, f"exit code {code}"))
+
+
+def beyond(requested: Sequence[Resources], cpus: float, memory: int, who: str) -> Iterator[Problem]:
+    """What ``who`` cannot give to any run: it has ``cpus`` and ``memory`` bytes; 0: unknown."""
+    most = max((resources.cpus or 0 for resources in requested), default=0)
+    if 0 < cpus < most:
+        yield Problem(
+            description=f"{most:g} CPUs requested, but {who} has {cpus:g}", fix=f"--cpus {cpus:g}", usage=True
+        )
+    wanted = max((resources.memory or 0 for resources in requested), default=0)
+    if 0 < memory < wanted:
+        yield Problem(
+            description=f"{wanted / 2**30:.1f} GiB of memory requested, but {who} has {memory / 2**30:.1f} GiB",
+            fix="Request less with --memory.",
+            usage=True,
+        )

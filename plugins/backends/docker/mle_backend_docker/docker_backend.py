@@ -34,12 +34,14 @@ from mle_backend_docker import (
     preflight,
     system_calls,
 )
+from mle_backend_docker.containers import INIT_MARGIN, handle_of, id_of, place_of
 from mle_backend_docker.engine import Engine, locked, moment
 from mle_backend_docker.gpus import Gpus
 from mle_backend_docker.settings import Settings
 from mle_backend_docker.users import User, user_of
 from mlecore.agents import Recipe
 from mlecore.backends import (
+    GONE,
     Backend,
     CachedImage,
     Capacity,
@@ -60,10 +62,8 @@ from mlecore.errors import BackendError, BackendUnreachable, ImageGone
 from mlecore.options import Option, declared, read_settings
 
 CREATOR_TIMEOUT = 20.0  # seconds after which the creator of a container that was not started counts as dead
-INIT_MARGIN = 3.0  # seconds on top of the grace, for init to note down how it ended
 REMOVAL_TIMEOUT = 60.0  # seconds
 CHECKED_ENTRIES = 2000  # of public data, which one program prepares, so that a few stand for all
-GONE = JobStatus(phase="gone", reason="the engine has no such container")
 
 
 class DockerBackend(Backend):
@@ -181,7 +181,7 @@ class DockerBackend(Backend):
             except BackendError:
                 self._remove(job.name)  # it never ran
                 raise
-        return names.handle(job.name, found["Id"], self.engine.id)
+        return handle_of(job.name, found["Id"], self.engine.id)
 
     def _image(self, job: Job) -> tuple[Mapping[str, Any], User]:
         image = self.engine.image(job.image.ref)
@@ -342,13 +342,13 @@ class DockerBackend(Backend):
             if name := labels.get(names.JOB):
                 id = each["Id"] if labels.get(names.ROLE) == "agent" else ""
                 if id or name not in out:
-                    out[name] = names.handle(name, id, self.engine.id)
+                    out[name] = handle_of(name, id, self.engine.id)
         return out
 
     def status(self, handles: Sequence[Handle]) -> dict[Handle, JobStatus]:
         """One listing for all; those that have ended are inspected one by one, and so are those beyond their time."""
         for handle in handles:
-            if names.engine(handle) not in ("", self.engine.id):
+            if place_of(handle) not in ("", self.engine.id):
                 raise BackendError(
                     f"{handle.name} runs on another Docker engine than the one at {self.engine.host}",
                     fix="Set DOCKER_HOST (or the docker context) to the engine that it was started on.",
@@ -370,7 +370,7 @@ class DockerBackend(Backend):
         return out
 
     def _status(self, handle: Handle, listed: Mapping[str, Any] | None) -> JobStatus:
-        if listed is None or names.container(handle) not in ("", listed["Id"]):
+        if listed is None or id_of(handle) not in ("", listed["Id"]):
             return GONE
         state = str(listed.get("State", "")).lower()
         if state in ("running", "paused", "restarting", "stopping"):

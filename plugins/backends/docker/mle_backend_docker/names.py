@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from mlecore import backends
-from mlecore.backends import Handle, Job
+from mlecore.backends import Job
 from mlecore.errors import BackendError
 
 JOB = "org.mlecore.job"
@@ -49,16 +49,3 @@ def tools(job_name: str) -> str:
 def labels(job: Job, role: str, more: Mapping[str, str] | None = None) -> dict[str, str]:
     """Labels of one thing of a job; the job's and the user's own come first, so that they cannot hide ours."""
     return {**(more or {}), **job.labels, JOB: job.name, GROUP: job.group, ROLE: role}
-
-
-def handle(name: str, container: str, engine: str) -> Handle:
-    return Handle(name=name, id=f"{container}@{engine}")
-
-
-def container(handle: Handle) -> str:
-    """The container's id; empty if a job was found that has none (yet)."""
-    return handle.id.partition("@")[0]
-
-
-def engine(handle: Handle) -> str:
-    return handle.id.partition("@")[2]

@@ -21,14 +21,14 @@ from typing import Any
 from attrs import evolve
 
 from mle_backend_docker import names
+from mle_backend_docker.containers import OVERTIME, STOPPED, exited, lost, of_code
 from mle_backend_docker.engine import Engine, moment
 from mle_backend_docker.gpus import models
-from mlecore.backends import ARGV_KILLED, INIT_KILLED, LOST_SIGHT, Hardware, JobStatus
+from mlecore.backends import INIT_KILLED, LOST_SIGHT, Hardware, JobStatus
 from mlecore.errors import BackendError
 from mlecore.sandbox.hardware import cpu_model
 
 KILL_MARGIN = 30.0  # seconds after limit and grace; so long, too, after a sleep of this machine that took up the rest
-REASON = "the time limit passed and init did not end the job"
 EXIT = "/home/.mlecore/exit.json"
 STOP_SIGNAL = 2  # SIGINT, which init takes like SIGTERM; the engine and its users send SIGTERM or SIGKILL
 
@@ -73,12 +73,12 @@ def _hardware(engine: Engine, inspected: Mapping[str, Any]) -> Hardware:
 def _not_started(engine: Engine, inspected: Mapping[str, Any]) -> JobStatus:
     state = inspected["State"]
     if error := str(state.get("Error") or ""):
-        return JobStatus(phase="exited", exit_code=state.get("ExitCode"), infra_failure=True, reason=error)
+        return lost(state.get("ExitCode"), error)
     events = _events(engine, inspected)
     if _stopped_since(
         engine, moment(str(inspected["Created"])), "create", events
     ):  # a power loss takes it back to then
-        return _lost(None, "the Docker engine (or this machine) stopped, and knows no more than that it was created")
+        return lost(None, "the Docker engine (or this machine) stopped, and knows no more than that it was created")
     return JobStatus(phase="pending", reason="created, not started yet")
 
 
@@ -89,42 +89,28 @@ def _ended(engine: Engine, inspected: Mapping[str, Any]) -> JobStatus:
     ended = moment(str(state["FinishedAt"]))
     oom = bool(state.get("OOMKilled")) and code not in (0, 124)
     report = _report(engine, str(inspected["Id"])) or {}
-    stopped, timed_out = (report.get(key) is True for key in ("stopped", "timed_out"))
+    stopped = report.get("stopped") is True
     asked_to_end = stopped or not (report or oom)
     events = _events(engine, inspected) if asked_to_end else ()
     if asked_to_end and _stopped_since(engine, ended, "die", events):
-        return _lost(code, "the Docker engine (or this machine) stopped while it ran, or no longer knows how it ended")
+        return lost(code, "the Docker engine (or this machine) stopped while it ran, or no longer knows how it ended")
     if _overran(inspected) and code != 124:
-        return JobStatus(phase="exited", exit_code=code, timed_out=True, reason=REASON)
+        return exited(code, OVERTIME, timed_out=True)
     signals = [str(event["Actor"]["Attributes"].get("signal")) for event in events if event["Action"] == "kill"]
     if str(STOP_SIGNAL) in signals:
-        return JobStatus(phase="exited", exit_code=code, reason="stopped by mlecore")
+        return exited(code, STOPPED)
     if signals:
-        return _lost(code, "the engine was stopping, or somebody had it end the job (docker stop, kill or rm)")
+        return lost(code, "the engine was stopping, or somebody had it end the job (docker stop, kill or rm)")
     if oom:
         limit = inspected["HostConfig"].get("Memory") or 0
         reason = f"out of memory: the limit was {limit / 2**30:.2f} GiB" if limit else "out of memory"
-        return JobStatus(phase="exited", exit_code=code, oom=True, reason=reason)
-    if code == LOST_SIGHT:
-        return _lost(code, "the engine lost sight of it: this machine or the container's runtime stopped")
-    if code == INIT_KILLED:
-        # Or by the kernel, for want of memory on the whole machine, of which the engine says nothing.
-        why = "its first process or its container's runtime was killed from outside the sandbox"
-        return evolve(_lost(code, why), in_doubt=True)
-    if stopped:
+        return exited(code, reason, oom=True)
+    if stopped and code not in (LOST_SIGHT, INIT_KILLED):
         reason = "its first process was asked to end, which the engine did not do and any of the job's processes can"
-        return JobStatus(phase="exited", exit_code=code, reason=reason)
-    if timed_out:
-        return JobStatus(phase="exited", exit_code=code, reason="its time was up")
+        return exited(code, reason)
     if not report and code in (125, 126, 127):
-        reason = f"init could not start (exit code {code}); the image may lack /bin/sh"
-        return JobStatus(phase="exited", exit_code=code, reason=reason)
-    words = {0: "", ARGV_KILLED: "killed by signal 9, by another process of the job or the kernel"}
-    return JobStatus(phase="exited", exit_code=code, reason=words.get(code, f"exit code {code}"))
-
-
-def _lost(code: int | None, reason: str) -> JobStatus:
-    return JobStatus(phase="exited", exit_code=code, infra_failure=True, reason=reason)
+        return exited(code, f"init could not start (exit code {code}); the image may lack /bin/sh")
+    return of_code(code)
 
 
 def _report(engine: Engine, container: str) -> dict[str, Any] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from mle_backend_docker import gateway
+from mle_backend_docker.containers import beyond
 from mle_backend_docker.engine import Engine
 from mle_backend_docker.gpus import Gpus
 from mle_backend_docker.network import PODMAN, PODMAN_FIX
@@ -67,17 +68,7 @@ def _limits(engine: Engine, requested: Sequence[Resources]) -> Iterator[Problem]
             fix="Boot with swapaccount=1, or turn swap off.",
             fatal=False,
         )
-    cpus, memory = info.get("NCPU") or 0, info.get("MemTotal") or 0
-    if cpus and (most := max((resources.cpus or 0 for resources in requested), default=0)) > cpus:
-        what = f"{most:g} CPUs requested, but the engine has {cpus}"
-        yield Problem(description=what, fix=f"--cpus {cpus}", usage=True)
-    if memory and (most := max((resources.memory or 0 for resources in requested), default=0)) > memory:
-        have = f"{memory / 2**30:.1f} GiB"
-        yield Problem(
-            description=f"{most / 2**30:.1f} GiB of memory requested, but the engine has {have}",
-            fix="Request less with --memory.",
-            usage=True,
-        )
+    yield from beyond(requested, info.get("NCPU") or 0, info.get("MemTotal") or 0, "the engine")
     if any(resources.disk for resources in requested) and not engine.limits_disk:
         yield Problem(
             description=f"the engine's storage ({info.get('Driver')}) cannot limit what a run writes to disk",

@@ -59,45 +59,14 @@ def restarted(request: pytest.FixtureRequest, own: OwnEngine, own_lab: Lab) -> I
     assert Path("/sys/class/net/docker0").exists() == had_bridge
 
 
-TICKS = "i=0; until [ -e logs/go ]; do echo tick $i; i=$((i+1)); sleep 0.1; done"
-
-
-def test_runs_live_through_a_restart_with_live_restore(own: OwnEngine, own_lab: Lab) -> None:
-    own.end()
-    own.flags = ("--live-restore",)
-    own.start()
-    handle = own_lab.start(TICKS)
-    followed: list[bytes] = []
-    follower = threading.Thread(target=lambda: followed.extend(own_lab.backend.logs(handle, follow=True)))
-    follower.start()
-    own_lab.said(handle, "tick 3")
-    own.end(signal.SIGTERM)
-    with pytest.raises(BackendUnreachable, match="does not answer") as error:
-        own_lab.backend.status([handle])
-    assert "systemctl start docker" in str(error.value)
-    time.sleep(0.5)
-    own.start()
-    assert own_lab.backend.status([handle])[handle].phase == "running"
-    own_lab.let_go(handle)
-    status = own_lab.wait(handle)
-    assert (status.exit_code, status.infra_failure) == (0, False)
-    follower.join(90)
-    ticks = b"".join(followed).decode().splitlines()
-    assert ticks == [f"tick {number}" for number in range(len(ticks))] and len(ticks) > 4
-    own.flags = ()
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_a_restart_without_live_restore_is_an_infrastructure_failure(
-    own: OwnEngine, restarted: Lab, number: int
-) -> None:
+def test_a_restart_without_live_restore_is_an_infrastructure_failure(own: OwnEngine, restarted: Lab) -> None:
     before = restarted.start("echo result >submission/submission.csv; exit 3")
     restarted.wait(before)
     handle = restarted.start(
         "trap 'exit 0' TERM; echo half >submission/submission.csv; echo up; while :; do sleep 0.1; done"
     )
     restarted.said(handle, "up")
-    own.end(number)
+    own.end(signal.SIGKILL)
     with pytest.raises(BackendUnreachable):
         restarted.backend.status([handle])
     own.start()

@@ -16,7 +16,6 @@ from mle_backend_docker.gateway import CALLS
 from mlecore_testing.models import Answer, Model, Script, scripted_model
 from mlecore_testing.models.client import ASK
 
-from mlecore.controller.ending import End, availability, blame
 from mlecore.model_access import ModelAccess
 from mlecore.runs.measured import measure
 
@@ -95,27 +94,3 @@ def test_a_gateway_that_dies_is_started_again_and_remembers(lab: Any, model: Mod
 def containers(lab: Any, job: str) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = lab.engine.api.containers(all=True, filters={"label": f"{names.JOB}={job}"})
     return found
-
-
-def test_an_endpoint_that_fails_is_in_the_log_with_its_reason(
-    lab: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """Also if the job ends at once, as one does that cannot work without its model."""
-    monkeypatch.setenv("TEST_MODEL_KEY", KEY)
-    down = Answer(status=503, text="Overloaded.", times=0)
-    with scripted_model(Script(key=KEY, answers=(down,))) as model:
-        given = access(model)
-        handle = lab.start(argv=("python3", "-c", ASK + "sys.exit(ask() == 503)"), network="llm", model=given)
-        assert lab.wait(handle).exit_code == 1
-    lab.backend.fetch(handle, ["logs"], tmp_path / "out", 10**8, 100)
-    found = availability(tmp_path / "out/logs/gateway.jsonl", given)
-    assert found is not None and blame(End(ended="crashed"), found, 60.0, handed_in=False).infra_failure
-    assert (found.tried, found.failed, found.last_error) == (1, 1, "the endpoint fails (status 503: Overloaded.)")
-
-
-@pytest.mark.parametrize(
-    ("endpoint", "same"),
-    [("http://localhost:8000/v1", True), ("https://x.org/v1", True), ("http://host.docker.internal/v1", False)],
-)
-def test_which_endpoints_this_machine_reaches_as_a_gateway_does(lab: Any, endpoint: str, same: bool) -> None:
-    assert lab.backend.reaches_as_here(endpoint) is same

@@ -224,14 +224,3 @@ def test_a_relay_that_cannot_start_is_reported_in_words_and_leaves_nothing(lab: 
     with pytest.raises(BackendError, match="is not host"):
         lab.start("true", network="llm", allow=("not a host",))
     assert lab.left() == {}
-
-
-def test_stopping_stops_the_relay_too_and_removing_leaves_nothing(lab: Lab) -> None:
-    handle = lab.start("sleep 100", network="llm", allow=("example.com",))
-    assert set(lab.left()) == {"containers", "volumes", "networks"}
-    lab.backend.stop(handle, 0.5)
-    assert [
-        each["State"] for each in lab.engine.api.containers(filters={"label": f"org.mlecore.job={handle.name}"})
-    ] == []
-    lab.backend.remove(handle)
-    assert lab.left() == {}

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 import io
 import json
-import pkgutil
 import subprocess
 import sys
 import tarfile
@@ -16,12 +14,12 @@ from typing import Any, ClassVar
 import pytest
 from attrs import evolve
 from mle_backend_docker import container, fetching, names, network, system_calls
+from mle_backend_docker.containers import below_home
 from mle_backend_docker.docker_backend import DockerBackend
 from mle_backend_docker.engine import FULL, Engine, _refused, whole_lines
 from mle_backend_docker.gpus import Gpus
 from mle_backend_docker.settings import read_gpus
 from mle_backend_docker.users import OURS
-from mle_backend_vm import layout
 
 from mlecore.backends import Dataset, Image, Job, Resources
 from mlecore.errors import BackendError, BackendUnreachable, UsageError
@@ -49,6 +47,17 @@ def host(job: Job, **changes: Any) -> dict[str, Any]:
         "size": None, "selinux": False, "podman": False, "filtered": False, **changes,
     }  # fmt: skip
     return container.host_config(job, **given)
+
+
+@pytest.mark.parametrize("name", ["../x", "/etc/x", "data/x", "agent/../../x", ""])
+def test_files_cannot_be_put_elsewhere(name: str) -> None:
+    with pytest.raises(BackendError, match="below home"):
+        below_home(name)
+
+
+@pytest.mark.parametrize(("host_name", "same"), [("localhost", True), ("host.docker.internal", False)])
+def test_only_the_engine_s_name_for_this_machine_is_unknown_here(host_name: str, same: bool) -> None:
+    assert DockerBackend({}, Here()).reaches_as_here(f"http://{host_name}:8000/v1") is same
 
 
 def test_every_limit_and_right_of_a_container() -> None:
@@ -84,11 +93,6 @@ def test_an_agent_cannot_change_what_init_reads_and_keeps_its_proxy_settings() -
     )
     assert (env["MLECORE_TIME_LIMIT"], env["MLECORE_HOME"], env["HTTPS_PROXY"]) == ("60.00", "/home", "own")
     assert (env["http_proxy"], env["CUDA_VISIBLE_DEVICES"]) == ("http://relay:1", "0,1")
-
-
-def test_the_first_process_is_init() -> None:
-    assert container.command(JOB) == ["/bin/sh", "/opt/mlecore/init", "python", "agent/main.py"]
-    assert container.command(asking(secrets=("KEY",)))[-3:] == ["/opt/mlecore/init", "python", "agent/main.py"]
 
 
 def test_a_job_cannot_hide_its_labels() -> None:
@@ -153,12 +157,6 @@ def test_lost_line_ends_are_given_back() -> None:
 )
 def test_gpus_by_count_or_id(text: str, expected: object) -> None:
     assert read_gpus(text) == expected
-
-
-@pytest.mark.parametrize("text", ["all", ",", "-1", "x"])
-def test_gpus_otherwise_are_refused(text: str) -> None:
-    with pytest.raises(UsageError):
-        DockerBackend({"gpus": text})
 
 
 class Here(Engine):
@@ -288,33 +286,6 @@ def test_loading_the_plugin_imports_no_client() -> None:
     )
     out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
     assert out.split() == ["False", "False"]
-
-
-@pytest.mark.parametrize("package", ["mle_backend_docker", "mle_backend_kubernetes"])
-def test_a_package_is_complete_before_its_modules_are_imported(package: str) -> None:
-    """Else threads that import some at once can get one that is not complete."""
-    program = f"import sys, {package}; print([name for name in sys.modules if name.startswith('{package}.')])"
-    out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
-    assert out.strip() == "[]"
-
-
-@pytest.mark.parametrize("package", ["mle_backend_docker", "mle_backend_kubernetes"])
-def test_no_module_takes_the_place_of_the_hook(package: str) -> None:
-    module = importlib.import_module(package)
-    for found in pkgutil.iter_modules(module.__path__):
-        importlib.import_module(f"{package}.{found.name}")
-    assert callable(module.backend)
-
-
-@pytest.mark.parametrize("network", ["none", "llm"])
-def test_an_agent_has_the_same_variables_as_under_vm(network: Any, tmp_path: Path) -> None:
-    job = evolve(asking(network=network, allow=("example.com",), cpus=2, memory=2**30, gpus=1), env={"OWN": "x"})
-    relay = "http://relay:1" if network == "llm" else None
-    docker = container.environment(job, OURS, ("7",), relay)
-    vm = layout.variables(evolve(job, image=Image(ref="", digest="d")), tmp_path, tmp_path, True)
-    assert docker.keys() == vm.keys() - {"PATH"}  # an image sets that
-    differing = {name for name in docker if docker[name] != vm[name]}
-    assert differing - {"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"} == {"HOME", "USER", "LOGNAME"}
 
 
 def test_a_profile_lets_process_1_alone() -> None:

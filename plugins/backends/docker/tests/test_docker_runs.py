@@ -72,7 +72,6 @@ def everything(engine: Engine) -> dict[str, int]:
 
 
 @pytest.mark.slow
-@pytest.mark.in_turn(2)
 @pytest.mark.parametrize("live_restore", [True, False])
 def test_killed_controller_restarted_engine_and_all_runs_come_home(
     own: OwnEngine, tmp_path: Path, live_restore: bool

@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any
 
 from attrs import evolve, frozen
+from mle_backend_docker.containers import id_of
 
 from mle_backend_kubernetes import names
 from mle_backend_kubernetes.cluster import Cluster, NotFound
@@ -321,12 +322,12 @@ class Jobs(Watch[Job]):
 
     def of(self, handle: Handle) -> Job | None:
         """From the cache; the cluster is asked only about a Job that is not in it yet. None: it is gone."""
-        uid = names.uid(handle)
+        uid = id_of(handle)
         return None if uid in self._gone else self.get(uid) or self.ask(handle)
 
     def ask(self, handle: Handle) -> Job | None:
         """As the cluster has it now: the cache may be a moment behind. None: it is gone."""
-        uid = names.uid(handle)
+        uid = id_of(handle)
         with contextlib.suppress(NotFound):
             found = job_of(self._cluster.get(self._cluster.path("jobs", handle.name)))
             if found.uid == uid:

@@ -19,7 +19,7 @@ from typing import IO, Any, cast
 from mle_backend_kubernetes import archive, manifests, names
 from mle_backend_kubernetes.cluster import Cluster, Exists, NotFound
 from mle_backend_kubernetes.cluster_cache import Claim, Pods
-from mle_backend_kubernetes.exec import Broken, Stream, execute
+from mle_backend_kubernetes.exec import Broken, Stream, execute, message
 from mle_backend_kubernetes.images import Images
 from mle_backend_kubernetes.program.messages import CLAIM, DATA
 from mle_backend_kubernetes.settings import Settings
@@ -213,19 +213,8 @@ def _folder(dataset: Dataset) -> str:
 
 def _listed(stream: Stream) -> Iterator[tuple[str, int]]:
     lines = cast(IO[bytes], io.BufferedReader(stream, 1 << 18))
-    while not (message := _message(lines)).get("end"):
-        yield message["path"], message["size"]
-
-
-def _message(lines: IO[bytes]) -> dict[str, Any]:
-    while True:
-        line = lines.readline(1 << 26)
-        try:
-            found: dict[str, Any] = json.loads(line)
-        except ValueError:
-            raise Broken(f"{line[:100]!r} is not a message") from None
-        if found:
-            return found
+    while not (found := message(lines)).get("end"):
+        yield found["path"], found["size"]
 
 
 class _Sender:
@@ -242,7 +231,7 @@ class _Sender:
     def send(self, stream: Stream) -> dict[str, Any]:
         """Returns the pod's last message: the digest of what it has."""
         lines = cast(IO[bytes], io.BufferedReader(stream, 1 << 18))
-        there = _message(lines)["there"]
+        there = message(lines)["there"]
         batch = bytearray()
         for path, size in self._sizes.items():
             if there.get(path) == size:
@@ -254,12 +243,12 @@ class _Sender:
             else:
                 stream.send(batch + _line({"path": path, "size": size, "ask": True}))
                 batch.clear()
-                self._large(stream, self._root / path, size, int(_message(lines)["offset"]))
+                self._large(stream, self._root / path, size, int(message(lines)["offset"]))
             if len(batch) >= 1 << 20:
                 stream.send(batch)
                 batch.clear()
         stream.send(batch + _line({"end": True}))
-        return _message(lines)
+        return message(lines)
 
     def digest(self) -> str:
         """The digest that the pod must have: the manifest's, if there is one, else that of the files here."""
@@ -295,8 +284,8 @@ class _Sender:
         )
 
 
-def _line(message: dict[str, Any]) -> bytes:
-    return json.dumps(message).encode() + b"\n"
+def _line(said: dict[str, Any]) -> bytes:
+    return json.dumps(said).encode() + b"\n"
 
 
 def _whole(path: Path, size: int) -> bytes:

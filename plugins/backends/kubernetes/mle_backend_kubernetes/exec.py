@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import io
 import json
+import struct
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from mle_backend_kubernetes.cluster import Cluster, NotFound
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 IDLE = 120.0  # seconds without a byte after which a stream counts as broken
 CHUNK = 256 * 1024
+_LINE = 1 << 26  # bytes of a message; one lists all files of a competition
 KILLED = 128  # exit codes above it mean a signal: the pod went while the program ran, so it can be started again
 _STDIN, _STDOUT, _STDERR, _STATUS = b"\x00", 1, 2, 3
 
@@ -126,3 +128,30 @@ def execute(cluster: Cluster, pod: str, container: str, command: Sequence[str]) 
         yield Stream(socket)
     finally:
         socket.close(timeout=1)
+
+
+def message(source: IO[bytes]) -> dict[str, Any]:
+    """The next message of our program that is no heartbeat. Raises Broken."""
+    found: dict[str, Any] = {}
+    while not found:
+        line = source.readline(_LINE)
+        try:
+            found = json.loads(line)
+        except ValueError:
+            raise Broken(f"{line[:100]!r} is not a message") from None
+    return found
+
+
+def blocks(stream: Stream) -> Iterator[bytes]:
+    """A file as ``program.sending.give`` sends it. Raises Broken."""
+    source = io.BufferedReader(stream, 1 << 18)
+    while source.peek(1):
+        yield exactly(source, struct.unpack(">I", exactly(source, 4))[0])
+
+
+def exactly(source: io.BufferedReader[Any], count: int) -> bytes:
+    """Read exactly ``count`` bytes. Raises Broken if there are fewer."""
+    content = source.read(count)
+    if len(content) < count:
+        raise Broken("the stream ended early")
+    return content

@@ -1,27 +1,30 @@
 """A run's files, while it runs and afterwards: read through a pod that mounts its claim, or through its keeper.
 
 The pod is created when it is first needed, belongs to the run's Job, and is deleted with it. Each request runs a
-program in it; nothing depends on a lasting connection. A transfer resumes where its connection broke, and keeps to its
-limits.
+program in it; nothing depends on a lasting connection. A transfer goes on with the file at which its connection broke,
+and keeps to its limits.
 """
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import shutil
 import struct
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, TypeVar, cast
+from typing import IO, Any, cast
+
+from mle_backend_docker.containers import id_of
 
 from mle_backend_kubernetes import manifests, names
 from mle_backend_kubernetes.cluster import Cluster
 from mle_backend_kubernetes.cluster_cache import ClusterCache, Job, Pod
-from mle_backend_kubernetes.exec import Broken, Stream, execute
+from mle_backend_kubernetes.exec import Broken, Stream, blocks, exactly, execute, message
 from mle_backend_kubernetes.gateway import FOLDER as GATEWAY_FOLDER
 from mle_backend_kubernetes.images import Images
 from mle_backend_kubernetes.program.messages import CLAIM
@@ -35,11 +38,7 @@ POD_TIMEOUT = 300.0  # seconds until the pod runs: its image may have to be pull
 EXEC_TRIES = 3
 LIFE = 24 * 3600.0  # seconds after which the pod ends, unless it is deleted before,
 IDLE = 180.0  # and seconds after its last use
-TRIES = 5  # times in a row that a connection may break without a byte having come
-STEP = 1 << 16  # bytes that a broken connection loses at most
-_LINE = 1 << 20  # bytes of a message; a path has at most 4,096
-
-T = TypeVar("T")
+TRIES = 5  # times in a row that a connection may break before another file has come
 
 
 class NotStarted(BackendError):
@@ -70,14 +69,32 @@ class Files:
                 with tempfile.TemporaryFile() as content:
                     if self._copy_from_gateway(handle, f"{GATEWAY_FOLDER}/{path.name}", content):
                         receiver.take_outside_log(path, wanted, content)
-        transfer = Transfer(self, handle, wanted, receiver)
-        try:
-            _receive(transfer, receiver)
-        except NotStarted:
-            pass
-        finally:
-            transfer.close()
+        with contextlib.suppress(NotStarted):
+            self._receive(handle, wanted, receiver)
         return receiver.fetched()
+
+    def _receive(self, handle: Handle, wanted: Sequence[Glob], receiver: Receiver) -> None:
+        """After a broken connection, all files that have not come whole are asked for again."""
+        done: list[str] = []
+        failures = 0
+        while True:
+            before = len(done)
+            request = {
+                "globs": [glob.text for glob in wanted],
+                "max_bytes": receiver.max_bytes - receiver.bytes,
+                "max_files": receiver.max_files - receiver.files,
+                "done": done,
+            }
+            try:
+                with self.execute(handle, "send") as stream:
+                    stream.send(json.dumps(request).encode() + b"\n")
+                    _take_all(io.BufferedReader(stream, 1 << 18), receiver, done)
+                return
+            except Broken as error:
+                failures = 1 if len(done) > before else failures + 1
+                if failures > TRIES:
+                    raise BackendUnreachable(f"the files of {handle.name} could not be fetched: {error}") from error
+                time.sleep(min(10.0, 0.2 * 2**failures))
 
     def _copy_from_gateway(self, handle: Handle, path: str, into: IO[bytes]) -> bool:
         """A file of the job's gateway; False where the job has none. Raises BackendUnreachable."""
@@ -124,7 +141,7 @@ class Files:
 
     def _pod(self, handle: Handle) -> tuple[str, str]:
         """The pod and container that can read the files."""
-        job, agent = self._job(handle), self._pods.agent(names.uid(handle))
+        job, agent = self._job(handle), self._pods.agent(id_of(handle))
         if self._settings.output == "pod" and agent is not None:
             if agent.gone or agent.finished:
                 raise BackendError(f"the pod of {handle.name} is gone, and its files with it")
@@ -166,145 +183,44 @@ class Files:
         return found
 
 
-def _receive(transfer: Transfer, receiver: Receiver) -> None:
-    for message in transfer:
-        path = PurePosixPath(message["path"])
+def _take_all(source: io.BufferedReader[Any], receiver: Receiver, done: list[str]) -> None:
+    """Take what ``program.sending.send`` sends, and note in ``done`` what need not come again. Raises Broken."""
+    while not (found := message(source)).get("end") and not receiver.full:
+        path = PurePosixPath(found["path"])
+        content = _Content(source) if found.get("content") else None
         if path.is_absolute() or ".." in path.parts:
-            receiver.refuse(message["path"], "a name that leads elsewhere")
-        elif "refused" in message:
-            receiver.refuse(path, message["refused"])
-        elif "cut" in message:
-            receiver.cut(path, message["cut"])
+            receiver.refuse(found["path"], "a name that leads elsewhere")
+        elif "refused" in found:
+            receiver.refuse(path, found["refused"])
+        elif "cut" in found:
+            receiver.cut(path, found["cut"])
         else:
-            receiver.take(path, int(message["size"]), cast(IO[bytes], transfer))
-        if receiver.full:
-            return
+            try:
+                receiver.take(path, int(found["size"]), cast(IO[bytes], content or io.BytesIO()))
+            except Broken:
+                receiver.forget(path)
+                raise
+        while content is not None and content.read(1 << 20):  # nobody wanted the rest
+            pass
+        done.append(found["path"])
 
 
-class Transfer:
-    """Iterates over messages about files; ``read`` gives the content of the file of the last one."""
+class _Content:
+    """The content of one file, which comes in blocks of known length, the last of them empty."""
 
-    def __init__(self, files: Files, handle: Handle, globs: Sequence[Glob], receiver: Receiver) -> None:
-        self._files = files
-        self._handle = handle
-        self._globs = [glob.text for glob in globs]
-        self._receiver = receiver
-        self._done: list[str] = []
-        self._current: dict[str, Any] | None = None  # the file whose content comes next
-        self._offset = 0  # in it
+    def __init__(self, source: io.BufferedReader[Any]) -> None:
+        self._source = source
         self._left = 0  # of the current block
-        self._failures = 0
-        self._connection: Connection | None = None
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        while True:
-            while self._current is not None:  # nobody wanted the rest of this file
-                self.read(1 << 20)
-            message = self._retrying(lambda: self._connected().message())
-            if message.get("end"):
-                return
-            if "path" not in message:
-                continue
-            self._done.append(message["path"])
-            if message.get("content"):
-                self._current, self._offset, self._left = message, 0, 0
-            yield message
+        self._ended = False
 
     def read(self, count: int) -> bytes:
-        """The next bytes of the current file; none at its end."""
-        if self._current is None:
-            return b""
-        return self._retrying(lambda: self._block(count))
-
-    def close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
-
-    def _block(self, count: int) -> bytes:
-        connection = self._connected()
-        if not self._left:
-            self._left = connection.length()
-            if not self._left:
-                self._current = None
-                return b""
-        content = connection.bytes(min(count, self._left, STEP))
+        """None but the last bytes are fewer than there are; none at its end."""
+        if not self._left and not self._ended:
+            self._left = struct.unpack(">I", exactly(self._source, 4))[0]
+            self._ended = not self._left
+        content = exactly(self._source, min(count, self._left))
         self._left -= len(content)
-        self._offset += len(content)
         return content
-
-    def _retrying(self, step: Callable[[], T]) -> T:
-        """Run a step, again on a new connection if this one breaks."""
-        while True:
-            try:
-                found = step()
-            except Broken as error:
-                self.close()
-                self._left = 0
-                self._failures += 1
-                if self._failures > TRIES:
-                    raise BackendUnreachable(
-                        f"the files of {self._handle.name} could not be fetched: {error}"
-                    ) from error
-                time.sleep(min(10.0, 0.2 * 2**self._failures))
-            else:
-                self._failures = 0
-                return found
-
-    def _connected(self) -> Connection:
-        if self._connection is None:
-            current = self._current
-            connection = Connection(self._files, self._handle, self._request())
-            self._connection = connection
-            if current is not None and not self._resumes(connection, current):
-                raise BackendUnreachable(f"{current['path']} of {self._handle.name} changed while it was being fetched")
-        return self._connection
-
-    def _request(self) -> dict[str, Any]:
-        partial = [self._current["path"], self._offset] if self._current else None
-        done = [path for path in self._done if partial is None or path != partial[0]]
-        return {
-            "globs": self._globs,
-            "max_bytes": self._receiver.max_bytes - self._receiver.bytes,
-            "max_files": self._receiver.max_files - self._receiver.files,
-            "done": done,
-            "partial": partial,
-        }
-
-    def _resumes(self, connection: Connection, current: dict[str, Any]) -> bool:
-        """Does the same file continue at the same offset?"""
-        message = connection.message()
-        while "path" not in message and not message.get("end"):
-            message = connection.message()
-        same = message.get("path") == current["path"] and message.get("offset") == self._offset
-        return same and bool(message.get("content"))
-
-
-class Connection:
-    """One run of the program that sends."""
-
-    def __init__(self, files: Files, handle: Handle, request: dict[str, Any]) -> None:
-        self._context = files.execute(handle, "send")
-        stream = self._context.__enter__()
-        stream.send(json.dumps(request).encode() + b"\n")
-        self._in = io.BufferedReader(stream, 1 << 18)
-
-    def message(self) -> dict[str, Any]:
-        line = self._in.readline(_LINE)
-        try:
-            found: dict[str, Any] = json.loads(line)
-        except ValueError:
-            raise Broken(f"{line[:100]!r} is not a message") from None
-        return found
-
-    def length(self) -> int:
-        return int(struct.unpack(">I", self.bytes(4))[0])
-
-    def bytes(self, count: int) -> bytes:
-        return exactly(self._in, count)
-
-    def close(self) -> None:
-        self._context.__exit__(None, None, None)
 
 
 class _Sink:
@@ -316,18 +232,3 @@ class _Sink:
     def write(self, content: bytes) -> int:
         self._stream.send(content)
         return len(content)
-
-
-def blocks(stream: Stream) -> Iterator[bytes]:
-    """A file as ``program.sending.give`` sends it. Raises Broken."""
-    source = io.BufferedReader(stream, 1 << 18)
-    while source.peek(1):
-        yield exactly(source, struct.unpack(">I", exactly(source, 4))[0])
-
-
-def exactly(source: io.BufferedReader[Any], count: int) -> bytes:
-    """Read exactly ``count`` bytes. Raises Broken if there are fewer."""
-    content = source.read(count)
-    if len(content) < count:
-        raise Broken("the stream ended early")
-    return content

@@ -16,14 +16,15 @@ from pathlib import Path
 from typing import IO, Any, ClassVar
 
 from attrs import evolve
+from mle_backend_docker.containers import INIT_MARGIN, handle_of, id_of, place_of
 
 from mle_backend_kubernetes import archive, gateway, manifests, names, network, nodes, outcome, preflight
 from mle_backend_kubernetes.cluster import Cluster, Exists, NotFound
 from mle_backend_kubernetes.cluster_cache import ClusterCache, Pod, kueue_api
 from mle_backend_kubernetes.cluster_cache import Job as CachedJob
 from mle_backend_kubernetes.data import Claims, Data
-from mle_backend_kubernetes.exec import Broken, execute
-from mle_backend_kubernetes.files import Files, NotStarted, blocks
+from mle_backend_kubernetes.exec import Broken, blocks, execute
+from mle_backend_kubernetes.files import Files, NotStarted
 from mle_backend_kubernetes.images import Images
 from mle_backend_kubernetes.program.messages import OUTPUT
 from mle_backend_kubernetes.refusals import Refusals
@@ -31,6 +32,7 @@ from mle_backend_kubernetes.settings import Settings
 from mlecore import backends
 from mlecore.agents import Recipe
 from mlecore.backends import (
+    GONE,
     Backend,
     Dataset,
     Enforcement,
@@ -48,8 +50,6 @@ from mlecore.backends import (
 from mlecore.errors import BackendError, BackendUnreachable
 from mlecore.options import Option, declared, read_settings
 
-GONE = JobStatus(phase="gone", reason="the cluster has no such Job")
-INIT_MARGIN = 3.0  # seconds on top of the grace, for init to record how the agent ended
 KUBELET_TIMEOUT = 60.0  # seconds that a node may take to report that a pod has ended
 LOG_TRIES = 5
 
@@ -148,7 +148,7 @@ class KubernetesBackend(Backend):
         packed, from_data = archive.pack(job)
         with packed:
             created = self._create_job(job, from_data)
-            handle = names.handle(job.name, created["metadata"]["uid"], self.cluster.id)
+            handle = handle_of(job.name, created["metadata"]["uid"], self.cluster.id)
             if names.READY not in (created["metadata"].get("annotations") or {}):
                 try:
                     self._create_parts(job, handle, secrets, packed)
@@ -240,12 +240,12 @@ class KubernetesBackend(Backend):
         jobs = self.cluster.items(self.cluster.path("jobs"), labelSelector=selector)
         found = {each["metadata"]["labels"][names.JOB]: "" for each in services if not _deleting(each)}
         found |= {each["metadata"]["name"]: each["metadata"]["uid"] for each in jobs if not _deleting(each)}
-        return {name: names.handle(name, uid, self.cluster.id) for name, uid in found.items()}
+        return {name: handle_of(name, uid, self.cluster.id) for name, uid in found.items()}
 
     def status(self, handles: Sequence[Handle]) -> dict[Handle, JobStatus]:
         """From the cache: the cluster is asked only about Jobs that are not in it, and once at each end."""
         for handle in handles:
-            if names.cluster(handle) != self.cluster.id:
+            if place_of(handle) != self.cluster.id:
                 raise BackendError(
                     f"{handle.name} runs in another cluster or namespace than {self.cluster.namespace} at"
                     f" {self.cluster.configuration.host}",
@@ -256,12 +256,12 @@ class KubernetesBackend(Backend):
     def _status(self, handle: Handle) -> JobStatus:
         """As the cluster has it; whether an infrastructure failure was a preemption, only Kueue's workload tells."""
         status = self._status_in_cluster(handle)
-        if status.infra_failure and (why := self.cache.workloads.preempted(names.uid(handle))):
+        if status.infra_failure and (why := self.cache.workloads.preempted(id_of(handle))):
             return evolve(status, preempted=True, in_doubt=False, reason=f"Kueue preempted it: {why}")
         return status
 
     def _status_in_cluster(self, handle: Handle) -> JobStatus:
-        uid = names.uid(handle)
+        uid = id_of(handle)
         if self.cache.jobs.is_gone(uid):
             return GONE
         job, pod = self.cache.jobs.get(uid), self.cache.pods.agent(uid)
@@ -321,7 +321,7 @@ class KubernetesBackend(Backend):
 
     def _read_log(self, handle: Handle, offset: int, follow: bool) -> Iterator[bytes]:
         """Over one connection; yields an empty chunk now and then while there is no output."""
-        pod = self.cache.pods.agent(names.uid(handle))
+        pod = self.cache.pods.agent(id_of(handle))
         if pod is None or not pod.terminal:
             with self._files.execute(handle, "give", OUTPUT, str(offset), *["follow"] * follow) as stream:
                 yield from blocks(stream)
@@ -341,7 +341,7 @@ class KubernetesBackend(Backend):
 
         With ``output=pod``, deleting the pod would delete the files, so the agent gets the signal and is waited for.
         """
-        uid, pods = names.uid(handle), self.cache.pods
+        uid, pods = id_of(handle), self.cache.pods
         pod = pods.agent(uid)
         change: dict[str, Any] = {"metadata": {"annotations": {names.STOPPED: _now()}}}
         if pod is None:
@@ -371,7 +371,7 @@ class KubernetesBackend(Backend):
 
         It takes the cluster seconds, or minutes if a node is lost.
         """
-        uid, files_pod = names.uid(handle), names.files(handle.name)
+        uid, files_pod = id_of(handle), names.files(handle.name)
         if not uid:  # a start that was interrupted before there was a Job
             self._delete("services", names.gateway(handle.name))
             return

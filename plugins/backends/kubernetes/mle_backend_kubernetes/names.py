@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from mle_backend_docker.containers import id_of
+
 from mlecore.backends import Dataset, Handle, Job
 from mlecore.errors import BackendError
 
@@ -57,18 +59,6 @@ def data(dataset: Dataset) -> str:
     return f"mle-data-{slug}-{hashlib.sha256(identity.encode()).hexdigest()[:12]}"
 
 
-def handle(name: str, uid: str, cluster: str) -> Handle:
-    return Handle(name=name, id=f"{uid}@{cluster}")
-
-
-def uid(handle: Handle) -> str:
-    return handle.id.partition("@")[0]
-
-
-def cluster(handle: Handle) -> str:
-    return handle.id.partition("@")[2]
-
-
 def owned(handle: Handle) -> list[dict[str, Any]]:
     """The ``ownerReferences`` of objects that are deleted with this job."""
     return [
@@ -76,7 +66,7 @@ def owned(handle: Handle) -> list[dict[str, Any]]:
             "apiVersion": "batch/v1",
             "kind": "Job",
             "name": handle.name,
-            "uid": uid(handle),
+            "uid": id_of(handle),
             "blockOwnerDeletion": True,
         }
     ]

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from attrs import frozen
+from mle_backend_docker.containers import beyond
 
 from mle_backend_kubernetes.cluster import Cluster
 from mle_backend_kubernetes.cluster_cache import Pod
@@ -120,26 +121,11 @@ def problems(cluster: Cluster, settings: Settings, requested: Sequence[Resources
             )
         return
     if not there:
-        yield Problem(description="no node has the labels of -B node-selector", fix="kubectl get nodes --show-labels")
+        yield Problem(
+            description="no node has the labels of pod-template's nodeSelector",
+            fix="kubectl get nodes --show-labels",
+        )
         return
-    yield from _beyond(settings, there, requested)
-    if not any(node.open for node in there):
-        yield Problem(description="all nodes are cordoned: runs wait", fix="kubectl uncordon NODE", fatal=False)
-    wanted = max((resources.gpus for resources in requested), default=0)
-    if wanted and wanted <= max(node.gpus for node in there):
-        try:
-            free = max(free_gpus(cluster, settings, there).values(), default=0)
-        except BackendError:
-            return
-        if free < wanted:
-            yield Problem(
-                description=f"{wanted} {settings.gpu_resource} requested; no node has over {free} free now: runs wait",
-                fix="They start when others end; -B wait=TIME limits how long they wait.",
-                fatal=False,
-            )
-
-
-def _beyond(settings: Settings, there: Sequence[Node], requested: Sequence[Resources]) -> Iterator[Problem]:
     gpus = max((resources.gpus for resources in requested), default=0)
     if gpus > (most := max(node.gpus for node in there)):
         yield Problem(
@@ -147,18 +133,18 @@ def _beyond(settings: Settings, there: Sequence[Node], requested: Sequence[Resou
             fix="Request fewer with --gpus, or set the cluster's resource name: -B gpu-resource=NAME.",
             usage=True,
         )
-    cpus = max((resources.cpus or 0 for resources in requested), default=0)
-    if cpus > (cores := max(node.cpus for node in there)):
-        yield Problem(
-            description=f"{cpus:g} CPUs requested, but no node has more than {cores:g}",
-            fix="Request fewer with --cpus.",
-            usage=True,
-        )
-    memory = max((resources.memory or 0 for resources in requested), default=0)
-    if memory > (room := max(node.memory for node in there)):
-        have = f"{room / 2**30:.1f} GiB"
-        yield Problem(
-            description=f"{memory / 2**30:.1f} GiB of memory requested, but no node has more than {have}",
-            fix="Request less with --memory.",
-            usage=True,
-        )
+    cpus, memory = max(node.cpus for node in there), max(node.memory for node in there)
+    yield from beyond(requested, cpus, memory, "the largest node")
+    if not any(node.open for node in there):
+        yield Problem(description="all nodes are cordoned: runs wait", fix="kubectl uncordon NODE", fatal=False)
+    if 0 < gpus <= most:
+        try:
+            free = max(free_gpus(cluster, settings, there).values(), default=0)
+        except BackendError:
+            return
+        if free < gpus:
+            yield Problem(
+                description=f"{gpus} {settings.gpu_resource} requested; no node has over {free} free now: runs wait",
+                fix="They start when others end; -B wait=TIME limits how long they wait.",
+                fatal=False,
+            )

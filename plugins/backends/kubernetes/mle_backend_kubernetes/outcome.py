@@ -11,6 +11,7 @@ import signal
 from datetime import UTC, datetime, timedelta
 
 from attrs import evolve
+from mle_backend_docker.containers import OVERTIME, STOPPED, exited, lost, of_code
 
 from mle_backend_kubernetes import names
 from mle_backend_kubernetes.cluster_cache import Condition, Job, Pod
@@ -41,7 +42,7 @@ def of_pod(pod: Pod, job: Job | None) -> JobStatus:
     if pod.finished or pod.gone:
         return _never_ended(pod, job, stopped)
     if pod.deleting is not None and pod.deleting + timedelta(seconds=LOST_NODE) < datetime.now(UTC):
-        return _lost(None, f"its node {pod.node} does not answer, and the cluster has abandoned its pod")
+        return lost(None, f"its node {pod.node} does not answer, and the cluster has abandoned its pod")
     if pod.running:
         return JobStatus(phase="running")
     fix = f" ({_IMAGE_FIX})" if pod.stuck and "Image" in pod.waiting else ""
@@ -59,31 +60,22 @@ def _how_it_ended(pod: Pod, stopped: bool) -> JobStatus:
     assert pod.ended is not None
     code = pod.ended.code
     if stopped:
-        return JobStatus(phase="exited", exit_code=code, reason="stopped by mlecore")
+        return exited(code, STOPPED)
     if pod.disruption:
         return _disrupted(pod, code)
     if pod.reason == "DeadlineExceeded":
-        return JobStatus(phase="exited", exit_code=code, timed_out=True, reason=_DEADLINE)
+        return exited(code, OVERTIME, timed_out=True)
     if pod.reason == "Evicted":  # without a disruption: the pod exceeded its own limit
-        return JobStatus(phase="exited", exit_code=code, reason=pod.message or "evicted: over its disk limit")
+        return exited(code, pod.message or "evicted: over its disk limit")
     if pod.ended.reason == "OOMKilled" and code not in (0, 124):
-        return JobStatus(phase="exited", exit_code=code, oom=True, reason="out of memory")
-    if pod.ended.reason == "ContainerStatusUnknown" or code == LOST_SIGHT:
-        return _lost(code, "its node lost sight of it")
+        return exited(code, "out of memory", oom=True)
+    if pod.ended.reason == "ContainerStatusUnknown":
+        return evolve(of_code(LOST_SIGHT), exit_code=code)
     if pod.ended.reason in ("StartError", "ContainerCannotRun"):
-        return JobStatus(phase="exited", exit_code=code, reason="init could not start; the image may lack /bin/sh")
-    if code == INIT_KILLED:
-        # Or by the kernel when its node ran out of memory, if the image has no Python to confine init with.
-        return evolve(_lost(code, "its first process was killed from outside the sandbox"), in_doubt=True)
-    if needs_job(pod):
-        return _lost(code, "somebody deleted its pod")
-    if code == 124:
-        return JobStatus(phase="exited", exit_code=code, reason="its time was up")
-    reasons = {0: "", ARGV_KILLED: "killed by signal 9, by another process of the job or the kernel"}
-    return JobStatus(phase="exited", exit_code=code, reason=reasons.get(code, f"exit code {code}"))
-
-
-_DEADLINE = "the time limit passed and init did not end the job"
+        return exited(code, "init could not start; the image may lack /bin/sh")
+    if needs_job(pod) and code not in (LOST_SIGHT, INIT_KILLED):
+        return lost(code, "somebody deleted its pod")
+    return of_code(code)
 
 
 def _disrupted(pod: Pod, code: int | None) -> JobStatus:
@@ -92,12 +84,12 @@ def _disrupted(pod: Pod, code: int | None) -> JobStatus:
     could_limit = short is not None and short[1] in ("memory", "ephemeral-storage")
     if pod.disruption == "TerminationByKubelet" and short and could_limit and short[1] not in pod.limits:
         reason = f"evicted: its node ran short of {short[1]}, and the run had no limit"
-        return JobStatus(phase="exited", exit_code=code, oom=short[1] == "memory", reason=reason)
+        return exited(code, reason, oom=short[1] == "memory")
     why = f"the cluster evicted its pod ({pod.disruption}): {pod.disruption_message or pod.message}"
     if pod.disruption == "PreemptionByScheduler":
-        return evolve(_lost(code, f"the cluster preempted it: {pod.disruption_message}"), preempted=True)
+        return lost(code, f"the cluster preempted it: {pod.disruption_message}", preempted=True)
     # The pod may have caused the shortage all the same, e.g. of inodes, which have no limit.
-    return evolve(_lost(code, why), in_doubt=pod.disruption == "TerminationByKubelet" and short is not None)
+    return lost(code, why, in_doubt=pod.disruption == "TerminationByKubelet" and short is not None)
 
 
 def _never_ended(pod: Pod, job: Job | None, stopped: bool) -> JobStatus:
@@ -105,17 +97,17 @@ def _never_ended(pod: Pod, job: Job | None, stopped: bool) -> JobStatus:
     if pod.disruption:
         return _disrupted(pod, None)
     if pod.reason == "Evicted":
-        return JobStatus(phase="exited", exit_code=ARGV_KILLED, reason=pod.message or "evicted: over its disk limit")
+        return exited(ARGV_KILLED, pod.message or "evicted: over its disk limit")
     if pod.reason == "DeadlineExceeded":
-        return JobStatus(phase="exited", timed_out=True, reason=_DEADLINE)
+        return exited(None, OVERTIME, timed_out=True)
     if pod.gone and job is not None:
         found = of_job(job)
         if found.phase == "pending" and pod.running:
-            return _lost(None, "its pod was deleted, or its queue gave its place to another run")
+            return lost(None, "its pod was deleted, or its queue gave its place to another run")
         return found
     if stopped:
-        return JobStatus(phase="exited", reason="stopped by mlecore")
-    return _lost(None, pod.message or pod.waiting or "its pod ended before the agent did")
+        return exited(None, STOPPED)
+    return lost(None, pod.message or pod.waiting or "its pod ended before the agent did")
 
 
 def of_job(job: Job) -> JobStatus:
@@ -123,9 +115,9 @@ def of_job(job: Job) -> JobStatus:
     if job.deleting:
         return JobStatus(phase="gone", reason="its Job is being deleted")
     if job.stopped:
-        return JobStatus(phase="exited", exit_code=_code(job), reason="stopped by mlecore")
+        return exited(_code(job), STOPPED)
     if "Complete" in job.conditions or "SuccessCriteriaMet" in job.conditions:
-        return JobStatus(phase="exited", exit_code=0)
+        return exited(0, "")
     failed = job.conditions.get("Failed") or job.conditions.get("FailureTarget")
     if failed is not None:
         return _failed(failed)
@@ -142,13 +134,13 @@ def _failed(condition: Condition) -> JobStatus:
     if reason == "PodFailurePolicy" and (found := _CODE.search(message)):
         code = int(found[1])
         if code in _BY_SIGNAL:
-            return _lost(code, "somebody deleted its pod")  # which an agent cannot do
-        return JobStatus(phase="exited", exit_code=code, reason=f"exit code {code}")
+            return lost(code, "somebody deleted its pod")  # which an agent cannot do
+        return exited(code, f"exit code {code}")
     if reason == "PodFailurePolicy":
-        return _lost(None, f"the cluster evicted its pod: {message}")
+        return lost(None, f"the cluster evicted its pod: {message}")
     if reason == "DeadlineExceeded":
-        return _lost(None, "it waited longer for resources or for its files than -B wait allows")
-    return _lost(None, f"its pod is gone: {message or reason}")
+        return lost(None, "it waited longer for resources or for its files than -B wait allows")
+    return lost(None, f"its pod is gone: {message or reason}")
 
 
 def _code(job: Job) -> int | None:
@@ -156,7 +148,3 @@ def _code(job: Job) -> int | None:
         if found := _CODE.search(message):
             return int(found[1])
     return None
-
-
-def _lost(code: int | None, reason: str) -> JobStatus:
-    return JobStatus(phase="exited", exit_code=code, infra_failure=True, reason=reason)

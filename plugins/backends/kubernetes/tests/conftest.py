@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 
 import pytest
 from kubernetes_validate import utils as kubernetes_schemas
+from mle_backend_docker.containers import id_of
 from mle_backend_kubernetes import names
 from mle_backend_kubernetes.cluster import Cluster, Exists, NotFound
 from mle_backend_kubernetes.kubernetes_backend import KubernetesBackend
@@ -126,8 +127,8 @@ class Lab:
     def pod(self, handle: Handle) -> str:
         """The name of the agent's pod."""
         pods = self.backend.cache.pods
-        assert pods.until(lambda: pods.agent(names.uid(handle)) is not None, 60)
-        return (pods.agent(names.uid(handle)) or pytest.fail()).name
+        assert pods.until(lambda: pods.agent(id_of(handle)) is not None, 60)
+        return (pods.agent(id_of(handle)) or pytest.fail()).name
 
     def left(self, selector: str = "", *, deleted: bool = True) -> list[str]:
         """What the cluster has with these labels, by default of this group; ``deleted``: also what it is deleting."""

@@ -95,8 +95,8 @@ def test_what_a_cluster_has_is_listed(backend: KubernetesBackend, lab_cluster: S
     ("resources", "words", "fatal"),
     [
         ({"gpus": 9}, "no node has more than 8", True),
-        ({"cpus": 9.0}, "no node has more than 8", True),
-        ({"memory": 2**37}, "no node has more than 64.0 GiB", True),
+        ({"cpus": 9.0}, "9 CPUs requested, but the largest node has 8", True),
+        ({"memory": 2**37}, "the largest node has 64.0 GiB", True),
     ],
 )
 def test_more_than_any_node_has_is_refused(
@@ -122,7 +122,8 @@ def test_storage_and_queues_that_are_not_there_are_named(server: Server, lab_clu
     assert of(**{"storage-class": "slow"}) == [("no storage class slow; available: fast", True)]
     assert of(queue="mine") == [("there is no LocalQueue mine in lab", True)]
     lab_cluster.lists[CLASSES] = [named("fast")]
-    assert of() == [("the cluster has no default storage class", True)]
+    assert of() == of(output="pod") == [("the cluster has no default storage class", True)]
+    assert of(output="pod", **{"data-claim": "ours"}) == []  # no claim is made
 
 
 @pytest.mark.parametrize(

@@ -152,7 +152,7 @@ def test_a_private_image_is_asked_for_with_the_login_that_docker_has(server: Ser
     assert found and found.digest == DIGEST and list(found.installed) == INSTALLED
 
 
-@pytest.mark.parametrize("label", ["", "{", '{"a": 1}', "7", "[1, null]"])
+@pytest.mark.parametrize("label", ["{", "[1, null]"])
 def test_a_label_that_is_no_list_of_packages_says_nothing(server: Server, label: str) -> None:
     server.label = label
     found = registry_image(f"{server.host}/agent:1")

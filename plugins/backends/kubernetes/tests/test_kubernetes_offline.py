@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from mle_backend_docker.containers import id_of
 from mle_backend_kubernetes import names, network
 from mle_backend_kubernetes.cluster_cache import job_of, pod_of
 from mle_backend_kubernetes.exec import Broken, Stream
@@ -46,7 +47,7 @@ def test_all_that_is_sent_is_valid_and_every_pod_goes_where_the_lab_wants_it(
     backend: KubernetesBackend, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TEST_MODEL_KEY", "sk-planted-4711")
-    monkeypatch.setenv("AGENT_KEY", "k")
+    monkeypatch.setenv("AGENT_KEY", "sk-agent-4711")
     wanted = job(
         tmp_path, network="llm", model=model(), allow=("example.com",), cpus=1, memory=2**30, secrets=("AGENT_KEY",)
     )
@@ -74,8 +75,19 @@ def test_all_that_is_sent_is_valid_and_every_pod_goes_where_the_lab_wants_it(
             assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}, role
             assert container["resources"].get("limits"), role
     assert server.having("sk-planted-4711") == ["mle-abc-1-gateway"]
+    assert server.having("sk-agent-4711") == ["mle-abc-1"]
+    (kept,) = (each for each in server.sent if each["kind"] == "Secret" and each["metadata"]["name"] == "mle-abc-1")
+    assert kept["metadata"]["ownerReferences"][0]["name"] == "mle-abc-1"  # it goes with the run
     (secret,) = (each for each in server.sent if each["metadata"]["name"] == "mle-abc-1-gateway" and "data" in each)
     assert secret["kind"] == "Secret"
+
+
+def test_a_run_that_is_stopped_before_it_has_a_pod_gets_none(
+    backend: KubernetesBackend, server: Server, tmp_path: Path
+) -> None:
+    backend.stop(backend.start(job(tmp_path)), 1.0)
+    assert server.objects[JOB]["spec"]["suspend"]
+    assert names.STOPPED in server.objects[JOB]["metadata"]["annotations"]
 
 
 def test_the_pod_that_gave_out_files_is_removed_by_name(
@@ -97,7 +109,7 @@ def test_a_job_that_is_being_deleted_is_gone_even_while_its_pod_is_there(
 ) -> None:
     handle = backend.start(job(tmp_path))
     raw = server.objects[JOB]
-    owner = {"kind": "Job", "uid": names.uid(handle)}
+    owner = {"kind": "Job", "uid": id_of(handle)}
     meta = {"name": "p", "uid": "p", "labels": {names.JOB: handle.name, names.ROLE: names.AGENT}}
     backend.cache.pods._put(pod_of({"metadata": {**meta, "ownerReferences": [owner]}}))
     for changes, phase in (({}, "pending"), ({"deletionTimestamp": "2026-01-01T00:00:00Z"}, "gone")):

@@ -85,7 +85,7 @@ def claim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def sent(monkeypatch: pytest.MonkeyPatch, *globs: str, **request: Any) -> dict[str, Any]:
     """What comes out: the content of files, the words of the others, by path."""
     out = io.BytesIO()
-    asked = {"globs": globs, "max_bytes": 1 << 20, "max_files": 100, "done": [], "partial": None, **request}
+    asked = {"globs": globs, "max_bytes": 1 << 20, "max_files": 100, "done": [], **request}
     monkeypatch.setattr(messages, "incoming", io.BytesIO(line(**asked)))
     monkeypatch.setattr(messages, "outgoing", out)
     sending.send()
@@ -122,13 +122,10 @@ def test_links_and_pipes_are_refused_and_locked_folders_opened(claim: Path, monk
     }
 
 
-def test_a_file_that_was_cut_off_goes_on_first_and_what_came_does_not_come_again(
-    claim: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in "abc":
+def test_what_came_does_not_come_again(claim: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in "ab":
         (claim / "home" / "logs" / name).write_bytes(name.encode() * 10)
-    found = sent(monkeypatch, "logs", done=["logs/a"], partial=["logs/c", 7])
-    assert list(found.items()) == [("logs/c", b"ccc"), ("logs/b", b"b" * 10)]
+    assert sent(monkeypatch, "logs", done=["logs/a"]) == {"logs/b": b"b" * 10}
 
 
 def test_what_does_not_fit_is_named_and_smaller_ones_still_come(claim: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,13 +23,12 @@ from mle_backend_vm.supervise.cgroups import Group
 from mle_backend_vm.supervise.files import LOCK, OUTPUT, STATE, read_json, write_json
 from mle_backend_vm.supervise.processes import boot_id
 from mle_backend_vm.supervise.spec import JobSpec, read_spec
-from mlecore.backends import Hardware, JobStatus
+from mlecore.backends import GONE, Hardware, JobStatus
 from mlecore.child_environment import child_environment
 from mlecore.errors import BackendError
 
 _SUPERVISED = 20.0  # seconds until a supervisor must have taken over a job
 _LAUNCH = "import sys; sys.path += sys.argv[1:3]; from supervise.main import main; main(*sys.argv[3:])"
-GONE = JobStatus(phase="gone", reason="this machine has no such job")
 
 
 def supervise(folder: Path, root: Path, secrets: Mapping[str, str] | None = None, gateway: str | None = None) -> None:

@@ -30,16 +30,10 @@ class Sender:
         self.bytes = int(request["max_bytes"])
         self.files = int(request["max_files"])
         self.done: set[str] = set(request["done"])
-        self.partial: str | None = None  # the file that was cut off, and where
-        self.offset = 0
-        if request["partial"]:
-            self.partial, self.offset = request["partial"]
 
     def send(self, globs: list[str]) -> None:
         if not os.path.isdir(HOME):  # the agent has not started
             globs = []
-        if self.partial:
-            self.resume(self.partial.split("/"))
         for text in globs:
             glob = Glob(text)
             self.left = MOST_NAMES
@@ -50,22 +44,6 @@ class Sender:
                 finally:
                     os.close(root)
         say({"end": True})
-
-    def resume(self, parts: list[str]) -> None:
-        """Send the rest of the file that was cut off."""
-        folder = self.enter(HOME, "home", None)
-        if folder is None:
-            return
-        try:
-            for part in parts[:-1]:
-                inner = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
-                os.close(folder)
-                folder = inner
-            self.entry(parts[-1], "/".join(parts), folder, os.stat(parts[-1], dir_fd=folder, follow_symlinks=False))
-        except OSError as error:
-            self.once("/".join(parts), cut=str(error.strerror))
-        finally:
-            os.close(folder)
 
     def lead(self, glob: Glob, folder: int, at: str, parts: list[str]) -> None:
         """Go down the folders that a glob names without wildcards."""
@@ -162,16 +140,14 @@ class Sender:
         if not stat.S_ISREG(found.st_mode):
             self.once(path, refused="no regular file")
             return
-        offset = self.offset if path == self.partial else 0
         self.done.add(path)
         fits = self.files > 0 and found.st_size <= self.bytes
-        say({"path": path, "size": found.st_size, "offset": offset, "content": fits})
+        say({"path": path, "size": found.st_size, "content": fits})
         if not fits:
             return
         self.files -= 1
         self.bytes -= found.st_size
-        file.seek(offset)
-        left = found.st_size - offset
+        left = found.st_size
         while left > 0:
             content = file.read(min(BLOCK, left))
             if not content:

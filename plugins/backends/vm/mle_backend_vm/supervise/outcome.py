@@ -11,7 +11,7 @@ from .disk import others_filled
 from .files import OUTPUT
 from .spec import JobSpec
 
-INIT_KILLED, ARGV_KILLED = 137, 247  # as in mlecore/backends.py, which is not imported here
+INIT_KILLED = 137  # as in mlecore/backends.py, which is not imported here
 TIME_UP = 124  # init's exit code
 
 
