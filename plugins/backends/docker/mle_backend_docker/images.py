@@ -200,33 +200,44 @@ def _ensure(engine: Engine, settings: Settings, ref: str, out: IO[str]) -> dict[
 
 
 def _pull(engine: Engine, ref: str, out: IO[str], alternative: str) -> None:
-    import docker.errors
     from docker.utils import parse_repository_tag
 
     name, tag = parse_repository_tag(ref)
     out.write(f"pulling {ref}\n")
-    problem = None
-    client = engine.streaming()
     try:
-        with engine.request(f"pulling {ref}"):
-            for event in client.pull(name, tag=tag or "latest", stream=True, decode=True):
-                if "error" in event:
-                    problem = str(event["error"])
-                elif "progress" not in event:
-                    out.write(f"{event.get('id', '')} {event.get('status', '')}\n".lstrip())
-    except docker.errors.NotFound as error:
-        problem = str(error.explanation or error)
+        _, problem = _follow(engine, out, f"pulling {ref}", "pull", name, tag=tag or "latest", stream=True)
     except BackendError as error:
         if type(error) is not BackendError:
             raise
         problem = error.message
-    finally:
-        client.close()
-    if problem is not None:
+    if problem:
         raise BackendError(
             f"the image {ref} is not at the engine and cannot be pulled: {problem}",
             fix=f"Check its name and your login (docker login).{alternative}",
         )
+
+
+def _follow(engine: Engine, out: IO[str], what: str, method: str, *args: Any, **options: Any) -> tuple[str, str]:
+    """Write what the engine says while it pulls, builds or pushes; the result's id or digest, and the last error."""
+    import docker.errors
+
+    result = problem = ""
+    client = engine.streaming()
+    try:
+        with engine.request(what):
+            for event in getattr(client, method)(*args, decode=True, **options):
+                aux = event.get("aux") or {}
+                result = str(aux.get("ID") or aux.get("Digest") or result)
+                problem = str(event.get("error") or problem)
+                if "error" in event or "stream" in event:
+                    out.write(str(event.get("stream") or f"{problem}\n"))
+                elif "status" in event and "progress" not in event:
+                    out.write(f"{event.get('id', '')} {event['status']}\n".lstrip())
+    except docker.errors.NotFound as error:
+        problem = str(error.explanation or error)
+    finally:
+        client.close()
+    return result, problem
 
 
 def _build(engine: Engine, wanted: Context, out: IO[str]) -> dict[str, Any]:
@@ -261,24 +272,11 @@ def _build(engine: Engine, wanted: Context, out: IO[str]) -> dict[str, Any]:
 
 def _build_lines(engine: Engine, wanted: Context, lines: Sequence[str], out: IO[str], **options: Any) -> str:
     """The id of the image of these lines of a Dockerfile. Raises BackendError."""
-    id, problem = "", None
-    client = engine.streaming()
     dockerfile = "\n".join(lines) + "\n"
     with io.BytesIO(_tar({"Dockerfile": dockerfile.encode(), **wanted.files})) as packed:
-        try:
-            with engine.request(f"building {wanted.tag}"):
-                events = client.build(
-                    fileobj=packed, custom_context=True, rm=True, forcerm=True, decode=True, **options
-                )
-                for event in events:
-                    out.write(str(event.get("stream", "")))
-                    id = (event.get("aux") or {}).get("ID", id)
-                    if "error" in event:
-                        problem = str(event["error"])
-                        out.write(f"{problem}\n")
-        finally:
-            client.close()
-    if problem is not None:
+        context = {"fileobj": packed, "custom_context": True, "rm": True, "forcerm": True}
+        id, problem = _follow(engine, out, f"building {wanted.tag}", "build", **context, **options)
+    if problem:
         raise BackendError(problem)
     return id
 
@@ -363,28 +361,16 @@ def target(registry: str, tag: str) -> str:
 
 def push(engine: Engine, tag: str, registry: str, out: IO[str]) -> str:
     """Push an image of this engine; its reference by digest. The login is that of `docker login`."""
-    import docker.errors
-
     name = target(registry, tag)
     repository, _, version = name.rpartition(":")
     out.write(f"pushing {name}\n")
-    digest, problem = "", ""
-    client = engine.streaming()
-    lock = f"push-{hashlib.sha256(name.encode()).hexdigest()[:12]}"
-    try:
-        with locked(lock), engine.request(f"pushing {name}"):  # the first push to end takes the name away
+    with locked(f"push-{hashlib.sha256(name.encode()).hexdigest()[:12]}"):  # the first push to end takes the name away
+        with engine.request(f"naming {name}"):
             if not engine.api.tag(tag, repository, version, force=True):
                 raise BackendError(f"the engine cannot call {tag} {name}")
-            for event in client.push(repository, version, stream=True, decode=True):
-                problem = str(event.get("error") or problem)
-                digest = str((event.get("aux") or {}).get("Digest") or digest)
-                if "status" in event and "progress" not in event:
-                    out.write(f"{event.get('id', '')} {event['status']}\n".lstrip())
+        digest, problem = _follow(engine, out, f"pushing {name}", "push", repository, version, stream=True)
+        with engine.request(f"removing the name {name}"):
             engine.api.remove_image(name, noprune=True)  # the name only: what was built keeps its own
-    except docker.errors.NotFound as error:
-        problem = str(error.explanation or error)
-    finally:
-        client.close()
     if any(word in problem for word in ("connection refused", "timeout", "no such host", "EOF", "502", "503")):
         raise BackendUnreachable(f"{registry} does not answer: {problem}", fix="Check that the registry is running.")
     if problem or not digest:

@@ -12,7 +12,6 @@ import hashlib
 import json
 import logging
 import threading
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -55,7 +54,6 @@ class Cluster:
         self._namespace = namespace
         self._lock = threading.Lock()
         self._loaded: tuple[Configuration, urllib3.PoolManager] | None = None
-        self.requests: Counter[str] = Counter()  # sent so far, by verb and kind; tests count them
 
     @cached_property
     def namespace(self) -> str:
@@ -159,12 +157,6 @@ class Cluster:
             raise BackendError(f"{what}: the answer is not JSON; is {self.configuration.host} an API server?") from None
         return found
 
-    def count(self, verb: str, path: str) -> None:
-        """Note a request: ``POST pods``, ``GET pods/log``."""
-        kind, _, more = path.partition("/namespaces/")[2].partition("/")[2].partition("/")
-        subresource = more.partition("/")[2]
-        self.requests[f"{verb} {kind or path}{'/' * bool(subresource)}{subresource}"] += 1
-
     def headers(self) -> dict[str, str]:
         """The login; read again each time, as tokens expire."""
         config = self.configuration
@@ -186,7 +178,6 @@ class Cluster:
         config, pool = self._load()
         url = f"{config.host}{path}" + (f"?{urlencode(query)}" if query else "")
         with self._answering(f"{method} {path}"):
-            self.count(method, path)
             response = pool.request(
                 method,
                 url,

@@ -1,4 +1,4 @@
-"""What the backend knows about its pods, Jobs, claims and Kueue's workloads: one watch each, started when first needed.
+"""What the backend knows about its pods, Jobs and Kueue's workloads: one watch each, started when first needed.
 
 Of each object only the fields that matter here are kept, so that thousands need little memory.
 """
@@ -94,15 +94,6 @@ class Condition:
 
 
 @frozen(kw_only=True)
-class Claim:
-    """A claim for storage."""
-
-    name: str
-    uid: str
-    bound: bool
-
-
-@frozen(kw_only=True)
 class Workload:
     """What Kueue knows about a Job."""
 
@@ -132,11 +123,6 @@ def job_of(raw: Mapping[str, Any]) -> Job:
         },
         messages=tuple(each.get("message", "") for each in conditions),
     )
-
-
-def claim_of(raw: Mapping[str, Any]) -> Claim:
-    phase = (raw.get("status") or {}).get("phase")
-    return Claim(name=raw["metadata"]["name"], uid=raw["metadata"]["uid"], bound=phase == "Bound")
 
 
 def workload_of(raw: Mapping[str, Any]) -> Workload:
@@ -392,7 +378,6 @@ class ClusterCache:
     def __init__(self, cluster: Cluster) -> None:
         self.pods = Pods(cluster)
         self.jobs = Jobs(cluster)
-        self.claims = Watch(cluster, lambda: cluster.path("persistentvolumeclaims"), names.ROLE, claim_of)
         self.workloads = Workloads(cluster)
 
     def forget(self, uid: str) -> None:

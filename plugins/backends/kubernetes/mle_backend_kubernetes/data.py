@@ -1,7 +1,7 @@
 """Public data in the cluster: in a claim that the user prepared, or uploaded once to a claim that all runs share.
 
-A helper pod receives the files; an interrupted upload resumes. The claim counts as loaded once every byte has been
-compared with the data's manifest. Answers never leave the controller.
+A helper pod receives the files; an interrupted upload goes on with the next file. The claim counts as loaded once
+every byte has been compared with the data's manifest. Answers never leave the controller.
 """
 
 from __future__ import annotations
@@ -18,19 +18,17 @@ from typing import IO, Any, cast
 
 from mle_backend_kubernetes import archive, manifests, names
 from mle_backend_kubernetes.cluster import Cluster, Exists, NotFound
-from mle_backend_kubernetes.cluster_cache import Claim, Pods
+from mle_backend_kubernetes.cluster_cache import Pods
 from mle_backend_kubernetes.exec import Broken, Stream, execute, message
 from mle_backend_kubernetes.images import Images
 from mle_backend_kubernetes.program.messages import CLAIM, DATA
 from mle_backend_kubernetes.settings import Settings
-from mle_backend_kubernetes.watch import Watch
 from mlecore.backends import Dataset, Progress
 from mlecore.errors import BackendError, BackendUnreachable, DataError
 
 POD_TIMEOUT = 600.0  # seconds until the loader pod runs
 LIFE = 24 * 3600.0  # seconds after which the pod ends,
 IDLE = 180.0  # and seconds after its last use
-RESUMABLE = 16 * 2**20  # bytes from which an interrupted file resumes in its middle
 TRIES = 5  # connections in a row that transfer nothing
 FOLDER = "public"  # of a claim that mlecore created
 BIND_TIMEOUT = 20.0  # seconds that a claim may take to be bound before its pod is created regardless
@@ -42,10 +40,9 @@ class Claims:
     The scheduler postpones a pod that comes before its claim is bound, sometimes for five minutes.
     """
 
-    def __init__(self, cluster: Cluster, settings: Settings, watch: Watch[Claim]) -> None:
+    def __init__(self, cluster: Cluster, settings: Settings) -> None:
         self._cluster = cluster
         self._settings = settings
-        self._watch = watch
         self._immediate: dict[str, bool] = {}  # storage class -> are its claims bound before a pod uses them?
         self._lock = threading.Lock()
 
@@ -66,11 +63,12 @@ class Claims:
 
     def wait_until_bound(self, claim: Mapping[str, Any]) -> None:
         """Wait for the claim if its storage class binds claims at once."""
-        bound = (claim.get("status") or {}).get("phase") == "Bound"
-        if bound or not self._is_immediate(str(claim["spec"].get("storageClassName") or "")):
-            return
-        uid = claim["metadata"]["uid"]
-        self._watch.until(lambda: (found := self._watch.get(uid)) is not None and found.bound, BIND_TIMEOUT)
+        deadline, path = time.monotonic() + BIND_TIMEOUT, self._cluster.path("persistentvolumeclaims")
+        while (claim.get("status") or {}).get("phase") != "Bound" and time.monotonic() < deadline:
+            if not self._is_immediate(str(claim["spec"].get("storageClassName") or "")):
+                return
+            time.sleep(0.2)
+            claim = self._cluster.get(f"{path}/{claim['metadata']['name']}")
 
     def _is_immediate(self, name: str) -> bool:
         with self._lock:
@@ -236,17 +234,14 @@ class _Sender:
         for path, size in self._sizes.items():
             if there.get(path) == size:
                 self._advance(size)
-            elif size < RESUMABLE:
-                batch += _line({"path": path, "size": size})
-                batch += _whole(self._root / path, size)
-                self._advance(size)
-            else:
-                stream.send(batch + _line({"path": path, "size": size, "ask": True}))
-                batch.clear()
-                self._large(stream, self._root / path, size, int(message(lines)["offset"]))
-            if len(batch) >= 1 << 20:
-                stream.send(batch)
-                batch.clear()
+                continue
+            batch += _line({"path": path, "size": size})
+            for content in _content(self._root / path, size):
+                batch += content
+                self._advance(len(content))
+                if len(batch) >= 1 << 20:
+                    stream.send(batch)
+                    batch.clear()
         stream.send(batch + _line({"end": True}))
         return message(lines)
 
@@ -264,19 +259,6 @@ class _Sender:
             found.update(name + f"\0{entry.size}\0{entry.sha256}\n".encode())
         return found.hexdigest()
 
-    def _large(self, stream: Stream, path: Path, size: int, offset: int) -> None:
-        self._advance(offset)
-        with path.open("rb") as file:
-            file.seek(offset)
-            left = size - offset
-            while left:
-                content = file.read(min(1 << 20, left))
-                if not content:
-                    raise DataError(f"{path} became shorter while it was being read")
-                stream.send(content)
-                left -= len(content)
-                self._advance(len(content))
-
     def _advance(self, count: int) -> None:
         self.sent += count
         self._progress(
@@ -288,8 +270,11 @@ def _line(said: dict[str, Any]) -> bytes:
     return json.dumps(said).encode() + b"\n"
 
 
-def _whole(path: Path, size: int) -> bytes:
-    content = path.read_bytes()
-    if len(content) != size:
-        raise DataError(f"{path} changed while it was being read")
-    return content
+def _content(path: Path, size: int) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while size:
+            content = file.read(min(1 << 20, size))
+            if not content:
+                raise DataError(f"{path} became shorter while it was being read")
+            size -= len(content)
+            yield content

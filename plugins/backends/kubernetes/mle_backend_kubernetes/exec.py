@@ -109,7 +109,6 @@ def execute(cluster: Cluster, pod: str, container: str, command: Sequence[str]) 
     scheme, _, rest = cluster.configuration.host.partition("://")
     address = f"{'wss' if scheme == 'https' else 'ws'}://{rest}{cluster.path('pods', pod, 'exec')}?{urlencode(query)}"
     headers = {**cluster.headers(), "sec-websocket-protocol": "v4.channel.k8s.io"}
-    cluster.count("CONNECT", cluster.path("pods", pod, "exec"))
     try:
         socket = create_websocket(cluster.configuration, address, headers)
     except websocket.WebSocketBadStatusException as error:

@@ -66,7 +66,7 @@ class KubernetesBackend(Backend):
         self.cache = ClusterCache(self.cluster)
         self.images = Images(self.settings)
         self._files = Files(self.cluster, self.settings, self.images, self.cache)
-        self._claims = Claims(self.cluster, self.settings, self.cache.claims)
+        self._claims = Claims(self.cluster, self.settings)
         self._data = Data(self.cluster, self.settings, self.images, self._claims, self.cache.pods)
         self._probe = network.Probe(self.cluster, self.settings, self.images, self.cache.pods)
         self._gpu_models = nodes.GpuModels(self.cluster, self.settings)

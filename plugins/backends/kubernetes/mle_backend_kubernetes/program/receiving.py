@@ -68,51 +68,21 @@ def _journal(journal: IO[str]) -> Iterator[tuple[str, tuple[int, str]]]:
 
 
 def _take(message: dict[str, Any], there: dict[str, tuple[int, str]], journal: IO[str]) -> None:
-    path, size = str(message["path"]), int(message["size"])
+    path, left = str(message["path"]), int(message["size"])
     target = os.path.join(CLAIM, "public", path)
     partial = os.path.join(CLAIM, JOURNAL + ".partial")
     os.makedirs(os.path.dirname(target), exist_ok=True)
-    with open(partial, "a+b") as out:
-        digest, offset = hashlib.sha256(), 0
-        if message.get("ask"):  # a large file: what an earlier connection sent of it is kept
-            owner = _owner(partial)
-            if owner != path:
-                out.truncate(0)
-                _own(partial, path)
-            out.seek(0)
-            for content in iter(lambda: out.read(BLOCK), b""):
-                digest.update(content)
-                offset += len(content)
-            say({"offset": offset})
-            flush()
-        else:
-            out.truncate(0)
-        left = size - offset
+    digest = hashlib.sha256()
+    with open(partial, "wb") as out:
         while left > 0:
             content = hear_bytes(left)
             out.write(content)
             digest.update(content)
             left -= len(content)
-        out.flush()
-        if message.get("ask"):
-            os.fsync(out.fileno())
     os.replace(partial, target)
-    there[path] = size, digest.hexdigest()
-    journal.write(json.dumps([path, size, digest.hexdigest()]) + "\n")
+    there[path] = int(message["size"]), digest.hexdigest()
+    journal.write(json.dumps([path, *there[path]]) + "\n")
     journal.flush()
-
-
-def _owner(partial: str) -> str:
-    try:
-        with open(partial + ".of", encoding="utf-8", errors="surrogateescape") as file:
-            return file.read()
-    except OSError:
-        return ""
-
-
-def _own(partial: str, path: str) -> None:
-    with open(partial + ".of", "w", encoding="utf-8", errors="surrogateescape") as file:
-        file.write(path)
 
 
 def sizes() -> int:
