@@ -20,64 +20,26 @@ from mle_backend_docker import names
 from mle_backend_docker.docker_backend import DockerBackend
 from mle_backend_docker.engine import Engine
 from mle_backend_docker.settings import BASE
-from mlecore_testing.backends.harness import INIT, shell_job
+from mlecore_testing.backends.harness import INIT
+from mlecore_testing.backends.lab import Lab as AnyLab
 
-from mlecore.agents import Recipe
-from mlecore.backends import Dataset, Handle, Image, Job, JobStatus
+from mlecore.backends import Handle, Job
 from mlecore.errors import BackendError
 
 
-class Lab:
+class Lab(AnyLab[DockerBackend]):
     """One backend with its own group."""
 
     def __init__(self, engine: Engine, folder: Path, **options: str) -> None:
-        self.backend = DockerBackend(options, engine)
+        super().__init__(DockerBackend(options, engine), folder)
         self.engine = engine
-        self.folder = folder
-        self.group = f"g{uuid.uuid4().hex[:12]}"
-        public = folder / "public"
-        public.mkdir(exist_ok=True)
-        (public / "train.csv").write_text("id,target\n1,0\n")
-        self.dataset = Dataset(competition="toy", edition="v1", public=public, digest="d")
-        self._image: Image | None = None
-
-    @property
-    def image(self) -> Image:
-        if self._image is None:
-            self._image = self.backend.build(Recipe(), self.folder / "build.log")
-        return self._image
 
     def job(self, script: str = "true", **changes: Any) -> Job:
-        """A job that runs a shell script in the sandbox; ``changes`` are fields of Job or of Resources."""
-        usual = {
-            "group": self.group,
-            "dataset": self.dataset,
-            "data": str(self.dataset.public),
-            "tools": {"init": INIT, "sample.csv": b"id,target\n"},
-        }
-        return shell_job(script, **{**usual, **changes, "image": changes.get("image") or self.image})
-
-    def start(self, script: str = "true", **changes: Any) -> Handle:
-        return self.backend.start(self.job(script, **changes))
-
-    def wait(self, handle: Handle, phase: str = "exited", seconds: float = 90.0) -> JobStatus:
-        """Its status once it has reached a phase."""
-        deadline = time.monotonic() + seconds
-        while (status := self.backend.status([handle])[handle]).phase != phase:
-            assert time.monotonic() < deadline, status
-            time.sleep(0.05)
-        return status
+        return super().job(script, **{"tools": {"init": INIT, "sample.csv": b"id,target\n"}, **changes})
 
     def output(self, handle: Handle) -> str:
         """What it has printed, at its end."""
         return b"".join(self.backend.logs(handle, follow=True)).decode()
-
-    def said(self, handle: Handle, word: str, seconds: float = 90.0) -> None:
-        """Wait until it has printed ``word``."""
-        deadline = time.monotonic() + seconds
-        while word not in b"".join(self.backend.logs(handle)).decode():
-            assert time.monotonic() < deadline, self.backend.status([handle])
-            time.sleep(0.05)
 
     def let_go(self, handle: Handle) -> None:
         """Tell a job that waits for logs/go to go on."""
@@ -89,7 +51,8 @@ class Lab:
 
     def ask(self, python: str, **changes: Any) -> Any:
         """Run a Python program inside; the JSON value of its last line."""
-        output = self.run('exec python3 -c "$PROGRAM"', env={"PROGRAM": python}, **changes)
+        changes["env"] = {"PROGRAM": python, **changes.get("env", {})}
+        output = self.run('exec python3 -c "$PROGRAM"', **changes)
         try:
             return json.loads(output.splitlines()[-1])
         except (ValueError, IndexError):
@@ -117,9 +80,8 @@ class Lab:
         return {kind: each for kind, each in found.items() if each}
 
     def clear(self) -> None:
-        """Remove all of its jobs as a controller would, and see that nothing is left."""
-        for handle in self.backend.list_jobs(self.group).values():
-            self.backend.remove(handle)
+        """Also sees that nothing is left."""
+        super().clear()
         assert self.left() == {}
 
 

@@ -28,10 +28,9 @@ from mle_backend_kubernetes.kubernetes_backend import KubernetesBackend
 from mle_backend_kubernetes.manifests import merged
 from mle_backend_kubernetes.network import Probe
 from mle_backend_kubernetes.watch import Watch
-from mlecore_testing.backends.harness import shell_job
+from mlecore_testing.backends.lab import Lab as AnyLab
 
-from mlecore.agents import Recipe
-from mlecore.backends import Dataset, Handle, Image, Job, JobStatus
+from mlecore.backends import Handle
 from mlecore.errors import BackendError
 
 # The library reads hundreds of kilobytes of JSON for each check.
@@ -57,67 +56,15 @@ OFFLINE = {
 KINDS = ("jobs", "pods", "configmaps", "secrets", "persistentvolumeclaims", "services", "networkpolicies")
 
 
-class Lab:
+class Lab(AnyLab[KubernetesBackend]):
     """One backend with a group of its own."""
 
     def __init__(self, namespace: str, folder: Path, **options: str) -> None:
         self.options = {"registry": REGISTRY, "namespace": namespace, "storage": "1GiB", **options}
-        self.backend = KubernetesBackend(self.options)
+        super().__init__(KubernetesBackend(self.options), folder)
         self.cluster = self.backend.cluster
-        self.folder = folder
-        self.group = f"g{uuid.uuid4().hex[:12]}"
-        public = folder / "public"
-        public.mkdir(exist_ok=True)
-        (public / "train.csv").write_text("id,target\n1,0\n")
-        self.dataset = Dataset(competition="toy", edition="v1", public=public, digest="d")
-        self._image: Image | None = None
 
-    @property
-    def image(self) -> Image:
-        if self._image is None:
-            self._image = self.backend.build(Recipe(), self.folder / "build.log")
-        return self._image
-
-    def job(self, script: str = "true", **changes: Any) -> Job:
-        """A job that runs a shell script; ``changes`` are fields of Job or of Resources."""
-        usual = {"group": self.group, "dataset": self.dataset, "time_limit": 120.0, "grace": 1.0, **changes}
-        if "image" not in usual:
-            usual["image"] = self.image
-        if "data" not in usual:
-            usual["data"] = self.backend.stage_data(self.dataset, lambda done, total, what: None)
-        return shell_job(script, **usual)
-
-    def start(self, script: str = "true", **changes: Any) -> Handle:
-        return self.backend.start(self.job(script, **changes))
-
-    def status(self, handle: Handle) -> JobStatus:
-        return self.backend.status([handle])[handle]
-
-    def until(self, ready: Callable[[], T], why: Callable[[], object], seconds: float = 120.0) -> T:
-        """The first true value of ``ready``; ``why`` describes the state if there is none in time."""
-        deadline = time.monotonic() + seconds
-        while not (found := ready()):
-            assert time.monotonic() < deadline, why()
-            time.sleep(0.1)
-        return found
-
-    def wait(self, handle: Handle, *phases: str, seconds: float = 120.0) -> JobStatus:
-        """Its status once it has reached one of these phases."""
-
-        def reached() -> JobStatus | None:
-            status = self.status(handle)
-            return status if status.phase in (phases or ("exited",)) else None
-
-        status = self.until(reached, lambda: self.status(handle), seconds)
-        assert status is not None
-        return status
-
-    def said(self, handle: Handle, word: str, seconds: float = 120.0) -> None:
-        """Wait until it has printed ``word``."""
-        self.until(lambda: word.encode() in self.output(handle), lambda: self.status(handle), seconds)
-
-    def output(self, handle: Handle) -> bytes:
-        return b"".join(self.backend.logs(handle))
+    output = AnyLab.logs
 
     def fetch(self, handle: Handle, *globs: str) -> dict[str, bytes]:
         into = self.folder / uuid.uuid4().hex
@@ -146,11 +93,6 @@ class Lab:
         with contextlib.suppress(AssertionError):  # a kubelet may take long to end a pod that is deleted
             self.until(lambda: not self.left(selector), lambda: "", seconds)
         assert self.left(selector, deleted=False) == [], self.folder.name
-
-    def clear(self) -> None:
-        """Remove all of its jobs as a controller would."""
-        for handle in self.backend.list_jobs(self.group).values():
-            self.backend.remove(handle)
 
 
 @pytest.fixture

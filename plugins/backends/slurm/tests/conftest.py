@@ -8,19 +8,16 @@ import shutil
 import subprocess
 import sysconfig
 import tempfile
-import time
-import uuid
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import pytest
 from mle_backend_slurm.entries import Entry
 from mle_backend_slurm.slurm_backend import SlurmBackend
-from mlecore_testing.backends.harness import shell_job
+from mlecore_testing.backends.lab import Lab as AnyLab
 
-from mlecore.agents import Recipe
-from mlecore.backends import Dataset, Handle, Job, JobStatus
+from mlecore.backends import Handle
 
 T = TypeVar("T")
 PYTHON = "/usr/bin/python3"
@@ -42,68 +39,25 @@ def why_not() -> str | None:
     return None if {"idle", "mixed", "allocated"} & set(nodes) else "no node of the Slurm cluster is up"
 
 
-class Lab:
+class Lab(AnyLab[SlurmBackend]):
     """One backend with a group of its own."""
 
     def __init__(self, folder: Path, **options: str) -> None:
         self.options = {"state": str(folder / "state"), "poll": "0.5", **options}
-        self.folder = folder
-        self.backend = SlurmBackend(self.options)
-        self.group = uuid.uuid4().hex[:12]
-        public = folder / "public"
-        public.mkdir(exist_ok=True)
-        public.chmod(0o755)
-        (public / "train.csv").write_text("id,target\n1,0\n")
-        self.dataset = Dataset(competition="toy", edition="v1", public=public, digest="d")
-        self.image = self.backend.build(Recipe(), folder / "build.log")
+        super().__init__(SlurmBackend(self.options), folder)
 
+    output = AnyLab.logs
     slurm = staticmethod(slurm)
 
     def another(self, **options: str) -> SlurmBackend:
         """The same backend, as another process would see it."""
         return SlurmBackend({**self.options, **options})
 
-    def job(self, script: str = "true", **changes: Any) -> Job:
-        usual = {"group": self.group, "dataset": self.dataset, "time_limit": 120.0, "grace": 1.0, "image": self.image}
-        data = self.backend.stage_data(self.dataset, lambda done, total, what: None)
-        return shell_job(script, **{**usual, "data": data, **changes})
-
-    def start(self, script: str = "true", **changes: Any) -> Handle:
-        return self.backend.start(self.job(script, **changes))
-
     def entry(self, handle: Handle) -> Entry:
         return Entry(self.folder / "state", handle.name)
 
-    def status(self, handle: Handle) -> JobStatus:
-        return self.backend.status([handle])[handle]
-
-    def until(self, ready: Callable[[], T | None], why: Callable[[], object] = lambda: "", seconds: float = 90.0) -> T:
-        """The first true value of ``ready``."""
-        deadline = time.monotonic() + seconds
-        while not (found := ready()):
-            assert time.monotonic() < deadline, why()
-            time.sleep(0.1)
-        return found
-
-    def wait(self, handle: Handle, *phases: str) -> JobStatus:
-        def reached() -> JobStatus | None:
-            status = self.status(handle)
-            return status if status.phase in (phases or ("exited",)) else None
-
-        return self.until(reached, lambda: self.status(handle))
-
-    def said(self, handle: Handle, word: str) -> None:
-        self.until(lambda: word.encode() in self.output(handle), lambda: self.status(handle))
-
-    def output(self, handle: Handle) -> bytes:
-        return b"".join(self.backend.logs(handle))
-
     def task(self, handle: Handle) -> str:
         return self.until(self.entry(handle).task)
-
-    def clear(self) -> None:
-        for handle in self.backend.list_jobs(self.group).values():
-            self.backend.remove(handle)
 
     def left(self) -> list[str]:
         """Files of runs and batches that are still there, and tasks that Slurm still has."""
