@@ -451,13 +451,3 @@ def test_an_image_with_volumes_of_its_own_leaves_none(lab: Lab, tmp_path: Path) 
     finally:
         lab.clear()
         lab.engine.api.remove_image(tag)
-
-
-@pytest.mark.network
-@pytest.mark.slow
-def test_packages_are_installed(lab: Lab, nonce: dict[str, bytes], tmp_path: Path) -> None:
-    recipe = Recipe(files=nonce, apt=("tree",), pip=("six==1.17.0",), programs=("tree",))
-    image = lab.backend.build(recipe, tmp_path / "log")
-    assert lab.run("tree --version | cut -c 1-6; python3 -c 'import six; print(six.__version__)'", image=image) == (
-        "tree v\n1.17.0\n"
-    )

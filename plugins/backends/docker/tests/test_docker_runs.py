@@ -55,12 +55,12 @@ def let_go(engine: Engine) -> None:
         subprocess.run(touch, capture_output=True)  # it may have ended since
 
 
-def labelled(engine: Engine) -> dict[str, int]:
+def labelled(engine: Engine, label: str = names.JOB) -> dict[str, int]:
     """How many objects of runs an engine has."""
-    label = {"label": names.JOB}
+    filters = {"label": label}
     return {
-        "containers": len(engine.api.containers(all=True, filters=label)),
-        "networks": len(engine.api.networks(filters=label)),
+        "containers": len(engine.api.containers(all=True, filters=filters)),
+        "networks": len(engine.api.networks(filters=filters)),
     }
 
 
@@ -115,7 +115,6 @@ def test_killed_controller_restarted_engine_and_all_runs_come_home(
 
 def test_dummy_finds_nothing_that_it_should_not(engine: Engine, tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
-    before = labelled(engine)
     control = Control(tmp_path, engine.host)
     control.call("prepare", "optical-digits")
     common = [
@@ -133,8 +132,10 @@ def test_dummy_finds_nothing_that_it_should_not(engine: Engine, tmp_path: Path) 
     model = ["--model", "m", "--endpoint", "https://example.com", "--no-model-check", "-A", "network=llm"]
     control.call(*common, *model, "--group", "llm")
     for group in ("g", "llm"):
+        [record] = (tmp_path / "runs" / group).glob("*/run.json")
+        mine = f"{names.GROUP}={json.loads(record.read_bytes())['group_uid']}"
+        assert set(labelled(engine, mine).values()) == {0}
         [probe] = (tmp_path / "runs" / group).glob("*/logs/probe.json")
         findings = json.loads(probe.read_text())["findings"]
         assert len(findings) > 20 and [each for each in findings if not each["ok"]] == []
     assert list((tmp_path / "runs/llm").glob("*/logs/relay.jsonl"))
-    assert labelled(engine) == before
