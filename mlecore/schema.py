@@ -173,9 +173,13 @@ def _structure(cls: type[T], values: object, *, refuse_unknown: bool) -> T:
 
 def plain(value: Any) -> dict[str, Any]:
     """A value as the dictionary that its file holds, what a newer version wrote included."""
-    found = attrs.asdict(value, filter=lambda attribute, _: _in_file(attribute))
+    found = attrs.asdict(value, filter=lambda attribute, _: _in_file(attribute), value_serializer=_text)
     merged: dict[str, Any] = _merged(found, getattr(value, "extra", {}))
     return merged
+
+
+def _text(_: object, __: object, value: Any) -> Any:
+    return str(value) if isinstance(value, Path) else value
 
 
 def keys(cls: type[Any]) -> list[attrs.Attribute[Any]]:
@@ -237,6 +241,10 @@ def _converter(refuse_unknown: bool) -> Converter:
     scalars = {str: (str, "text"), int: (int, "a whole number"), float: ((int, float), "a number")}
     for kind, (accepted, words) in {**scalars, bool: (bool, "true or false")}.items():
         converter.register_structure_hook(kind, _scalar(kind, accepted, words))
+
+    converter.register_structure_hook(
+        Path, lambda value, _: Path(value if isinstance(value, str) else _refuse(value, "text"))
+    )
 
     def one_of(kind: Any) -> Callable[[Any, Any], Any]:
         words = "one of " + ", ".join(map(repr, get_args(kind)))

@@ -15,10 +15,11 @@ from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from attrs import asdict, evolve, field, frozen
+from attrs import evolve, field, frozen
 
 from mlecore import files
 from mlecore.errors import DataError
+from mlecore.schema import SchemaError, parse_json, plain, structure
 
 if TYPE_CHECKING:
     from mlecore.backends import Progress
@@ -84,16 +85,6 @@ class Manifest:
     def bytes(self) -> int:
         """What they hold together."""
         return self.public.bytes + self.private.bytes
-
-    def to_json(self) -> dict[str, Any]:
-        """What manifest.json holds."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> Manifest:
-        """The inverse of ``to_json``. Raises ValueError, TypeError, KeyError."""
-        parts = {part: Part(**values[part]) for part in PARTS}
-        return cls(**{**values, **parts, "stamp": tuple(values["stamp"]) if values.get("stamp") else None})
 
 
 @frozen
@@ -177,7 +168,7 @@ def write(root: Path, entries: Iterable[Entry], into: Path | None = None, **head
 
 def write_head(into: Path, manifest: Manifest) -> None:
     """manifest.json; last, as it makes the manifest complete."""
-    files.replace(into / HEAD, (json.dumps(manifest.to_json(), indent=1) + "\n").encode())
+    files.replace(into / HEAD, (json.dumps(plain(manifest), indent=1) + "\n").encode())
 
 
 def write_files(into: Path, entries: Iterable[Entry]) -> None:
@@ -195,17 +186,16 @@ def read_head(root: Path) -> Manifest | None:
     """The manifest's head, or None if there is none. Raises DataError for one that cannot be read."""
     path = root / HEAD
     try:
-        manifest = Manifest.from_json(json.loads(path.read_bytes()))
+        return structure(Manifest, parse_json(path.read_bytes()))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}") from None
-    except (ValueError, TypeError, KeyError) as error:
+    except SchemaError as error:
         raise DataError(
-            f"{path} is damaged or from another version of mlecore: {error}",
+            f"{path} is damaged or from another version of mlecore: {error.message}",
             fix=f"Prepare again with --force, or remove {root}",
         ) from None
-    return manifest
 
 
 def read_files(root: Path) -> Iterator[Entry]:

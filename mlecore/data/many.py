@@ -7,16 +7,16 @@ import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from attrs import asdict, evolve, frozen
+from attrs import evolve, frozen
 
 from mlecore.child_environment import PROXIES
 from mlecore.data.layout import DataDirs
 from mlecore.data.prepared import Preparation
 from mlecore.data.sources import Kaggle, Source, Synthetic, usual
 from mlecore.errors import MlecoreError, PluginError
+from mlecore.schema import plain, structure
 from mlecore.workers import Worker, WorkerCrash, WorkerFailure
 
 if TYPE_CHECKING:
@@ -126,10 +126,10 @@ def _in_process(item: Wanted, dirs: DataDirs, observer: Observer) -> Preparation
     """Run mlecore.data.worker for it."""
     competition, source = item.competition, item.source or usual(item.competition)
     request = {
-        "plugin": competition.plugin.to_json(),
+        "plugin": plain(competition.plugin),
         "edition": competition.edition,
         "dirs": [str(folder) for folder in dirs.dirs],
-        "source": [source.name, asdict(source, value_serializer=_plain)],
+        "source": [source.name, plain(source)],
         "force": item.force,
         "keep_raw": item.keep_raw,
         "verify": item.verify,
@@ -148,14 +148,10 @@ def _in_process(item: Wanted, dirs: DataDirs, observer: Observer) -> Preparation
         Worker("mlecore.data.worker", variables=proxies, stderr=stderr) as worker,
     ):
         try:
-            return Preparation.from_json(worker.ask(request, listen=listen))
+            return structure(Preparation, worker.ask(request, listen=listen))
         except WorkerFailure as failure:
             stderr.seek(0)
             raise PluginError(_failed(competition.id, failure, stderr.read())) from None
-
-
-def _plain(_: object, __: object, value: object) -> object:
-    return str(value) if isinstance(value, Path) else value
 
 
 def _failed(competition: str, failure: WorkerFailure, stderr: str) -> str:

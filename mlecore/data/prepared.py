@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from attrs import Factory, field, frozen
 
@@ -89,32 +89,6 @@ class Prepared:
             )
         return self.manifest
 
-    def to_json(self) -> dict[str, Any]:
-        """For another process on this machine."""
-        return {
-            "competition": self.competition,
-            "edition": self.edition,
-            "synthetic": self.synthetic,
-            "root": str(self.root),
-            "leaderboard": None if self.leaderboard is None else str(self.leaderboard),
-            "manifest": None if self.manifest is None else self.manifest.to_json(),
-            "lists": str(self.lists),
-        }
-
-    @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> Prepared:
-        """The inverse of ``to_json``."""
-        leaderboard, manifest = values["leaderboard"], values["manifest"]
-        return cls(
-            competition=values["competition"],
-            edition=values["edition"],
-            synthetic=values["synthetic"],
-            root=Path(values["root"]),
-            leaderboard=None if leaderboard is None else Path(leaderboard),
-            manifest=None if manifest is None else Manifest.from_json(manifest),
-            lists=Path(values["lists"]),
-        )
-
 
 @frozen(kw_only=True)
 class Preparation:
@@ -123,15 +97,6 @@ class Preparation:
     prepared: Prepared
     done: bool  # False: it was prepared already
     notes: tuple[str, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """For another process on this machine."""
-        return {"prepared": self.prepared.to_json(), "done": self.done, "notes": self.notes}
-
-    @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> Preparation:
-        """The inverse of ``to_json``."""
-        return cls(prepared=Prepared.from_json(values["prepared"]), done=values["done"], notes=tuple(values["notes"]))
 
 
 def stamp(root: Path) -> tuple[int, int]:

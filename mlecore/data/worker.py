@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from mlecore.competitions import Competition
 from mlecore.data.layout import DataDirs
 from mlecore.data.preparing import prepare
-from mlecore.data.sources import Archive, Fetch, Kaggle, RawFolder, Source, Synthetic
+from mlecore.data.sources import Source
 from mlecore.registry.plugin import Plugin
+from mlecore.schema import plain, structure
 from mlecore.workers import Say, importing, serve
 
 _EVERY = 0.2  # seconds between two messages of progress
 
-SOURCES: dict[str, type[Source]] = {
-    "synthetic": Synthetic,
-    "raw": RawFolder,
-    "archive": Archive,
-    "fetch": Fetch,
-    "kaggle": Kaggle,
-}
+SOURCES: dict[str, type[Source]] = {source.name: source for source in get_args(Source)}
 
 
 def _prepare(request: dict[str, Any], say: Say) -> dict[str, Any]:
@@ -44,19 +39,17 @@ def _prepare(request: dict[str, Any], say: Say) -> dict[str, Any]:
         return True
 
     kind, arguments = request["source"]
-    source = SOURCES[kind](**arguments)
-    if isinstance(source, RawFolder | Archive):
-        source = type(source)(Path(source.path))
-    return prepare(
-        Competition(Plugin.from_json(request["plugin"]), request["edition"]),
+    done = prepare(
+        Competition(structure(Plugin, request["plugin"]), request["edition"]),
         DataDirs(tuple(map(Path, request["dirs"]))),
-        source,
+        structure(SOURCES[kind], arguments),
         force=request["force"],
         keep_raw=request["keep_raw"],
         verify=request["verify"],
         progress=progress,
         wait=wait,
-    ).to_json()
+    )
+    return plain(done)
 
 
 if __name__ == "__main__":

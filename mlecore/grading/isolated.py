@@ -55,7 +55,7 @@ class IsolatedGrader:
             raise GradingError(error.message, fix=error.fix) from None
         request = {
             "submission": None if submission is None else str(submission),
-            "data": data.to_json(),
+            "data": plain(data),
             "began_with": None if plugin is None else plain(plugin),
         }
         return Report.from_json(self._ask(target, "grading", request))

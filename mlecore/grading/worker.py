@@ -10,6 +10,7 @@ from mlecore.competitions import competition
 from mlecore.data.prepared import Prepared
 from mlecore.errors import GradingError
 from mlecore.registry.provenance import PluginUse, plugin_use
+from mlecore.schema import structure
 from mlecore.workers import Say, importing, serve
 
 
@@ -37,7 +38,7 @@ def _work(request: dict[str, Any], say: Say) -> Any:
     target = competition(request["competition"], request["edition"])
     submission = None if request["submission"] is None else Path(request["submission"])
     if "data" in request:
-        return grade(target, submission, Prepared.from_json(request["data"])).to_json()
+        return grade(target, submission, structure(Prepared, request["data"])).to_json()
     assert submission
     return scoring.check(target, submission, Path(request["public"]))
 

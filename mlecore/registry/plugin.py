@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from attrs import asdict, frozen
+from attrs import frozen
 
 State = Literal["ok", "disabled", "shadowed", "incompatible", "broken"]
 """Whether a plugin can be used: as far as can be seen, it can; it is disabled by name; another distribution provides
@@ -25,11 +24,6 @@ class CompetitionSummary:
     split: str | None
     size_gb: float | None
     editions: tuple[str, ...]  # other than v1
-
-    @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> CompetitionSummary:
-        """The inverse of ``attrs.asdict``."""
-        return cls(**{**values, "editions": tuple(values["editions"])})
 
 
 @frozen(kw_only=True)
@@ -51,22 +45,6 @@ class Plugin:
     def editions(self) -> tuple[str, ...]:
         """Of a competition, v1 first."""
         return ("v1", *(self.competition.editions if self.competition else ()))
-
-    def to_json(self) -> dict[str, Any]:
-        """For another process on this machine."""
-        return {**asdict(self), "origin": None if self.origin is None else str(self.origin)}
-
-    @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> Plugin:
-        """The inverse of ``to_json``."""
-        origin, summary = values["origin"], values["competition"]
-        return cls(
-            **{
-                **values,
-                "origin": None if origin is None else Path(origin),
-                "competition": None if summary is None else CompetitionSummary.from_json(summary),
-            }
-        )
 
     def __str__(self) -> str:
         """Such as "agent dummy (mle-agent-dummy 0.1.0, /.../__init__.py)"."""

@@ -60,11 +60,9 @@ class Claim:
 
 @frozen(kw_only=True)
 class Attestations:
-    """What others than the signer vouch for. Null or an empty list: absent, so only the signer vouches for it."""
+    """What others than the signer vouch for. An empty list: nobody does."""
 
     images: tuple[str, ...] = ()  # digests of the images that jobs ran from, as the records name them
-    service_account_token: str | None = None  # of the Kubernetes job: a token that its cluster signed
-    tpm_quote: str | None = None  # of the machine: a quote of its TPM, in base64
 
 
 @frozen(kw_only=True)

@@ -63,7 +63,7 @@ def test_every_run_is_judged_and_those_that_are_compared_once_more_at_the_end(ju
 
 def test_a_sandbox_that_failed_at_its_start_is_started_once_more(judging: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     commands = iter([("/bin/false",)])
-    monkeypatch.setattr("mlecore.detecting.isolated.through", lambda data, group: next(commands, ()))
+    monkeypatch.setattr("mlecore.detecting.judging.through", lambda data, group: next(commands, ()))
     group = judging.make(("worker", {}))
     assert judging.run().complete
     assert found(group.folder, "worker--coins--0").outcome == "clean"

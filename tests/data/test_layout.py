@@ -13,6 +13,7 @@ from mlecore.data import DataDirs, Prepared, open_prepared
 from mlecore.data.preparing import prepare
 from mlecore.data.sources import Synthetic
 from mlecore.errors import DataError, NotPrepared, UsageError
+from mlecore.schema import plain, structure
 
 
 def mle_bench(root: Path) -> Path:
@@ -142,4 +143,4 @@ def test_it_survives_the_way_to_another_process(tmp_path: Path, tiny) -> None:  
     adopted = open_prepared(tiny, dirs)
     assert [found.leaderboard for found in (synthetic, adopted)] == [None, leaderboard]
     for found in (synthetic, unverified, adopted):
-        assert Prepared.from_json(json.loads(json.dumps(found.to_json()))) == found
+        assert structure(Prepared, json.loads(json.dumps(plain(found)))) == found

@@ -75,14 +75,3 @@ def test_what_does_not_compare_is_warned_of(graded, without_thresholds) -> None:
         "Conditions differ between runs of A, so they are not averaged. Report on one kind of them, or average anyway "
         "with --mix."
     ]
-
-
-def test_names_show_what_differs_only(graded) -> None:
-    from mlecore.registry.provenance import PluginUse
-
-    def setup(steps: str, model: str):
-        options = {"argv": "python agent.py --long --options", "steps": steps}
-        return graded(agent=PluginUse(name="aide", version="1.0", options=options), label="aide", model=model)
-
-    document = summarise([setup("10", "m"), setup("20", "m")])
-    assert title(document) == "aide 1.0, steps=10 vs aide 1.0, steps=20 on spaceship-titanic"

@@ -31,30 +31,10 @@ def test_all_of_the_benchmark() -> None:
     assert (everything.mean, round(everything.sem, 2)) == (pytest.approx(44.0), 2.31)
 
 
-def test_incomplete_seeds_are_left_out_or_padded() -> None:
-    ids = split_ids("low")
-    torn = seed(ids, 11)
-    del torn[ids[0]]  # a medal
-    seeds = {"0": seed(ids, 11), "1": torn}
-    row = split_rates("Low", ids, seeds)
-    assert (row.seeds, row.incomplete) == (("0",), {"1": 1})
-    assert row.rates["any_medal"] == rate([11 / 22])
-    padded = split_rates("Low", ids, seeds, pad=True)
-    assert (padded.seeds, padded.incomplete) == (("0", "1"), {"1": 1})
-    assert padded.rates["any_medal"] == rate([11 / 22, 10 / 22])
-
-
 def test_a_seed_of_other_competitions_lacks_nothing() -> None:
     seeds = {"0": seed(split_ids("low"), 22), "1": seed(split_ids("high"), 0)}
     low = split_rates("Low", split_ids("low"), seeds, pad=True)
     assert (low.seeds, low.incomplete) == (("0",), {})
-
-
-def test_no_complete_seed_no_rate() -> None:
-    low, everything, these = all_rates({"0": {"leaf-classification": MEDAL, "my-own": NOTHING}})
-    assert (low.split, low.rates["valid"], low.incomplete) == ("Low", None, {"0": 21})
-    assert everything.rates["any_medal"] is None
-    assert (these.split, these.rates["any_medal"]) == ("these", rate([0.5]))
 
 
 def test_medal_rates_leave_out_what_has_no_thresholds() -> None:

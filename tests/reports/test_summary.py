@@ -104,13 +104,6 @@ def test_flagged_runs_count_once_as_they_are_and_once_as_failures(graded) -> Non
     assert summarise([items[1]]).setups[0].rates[0].without_flagged is None
 
 
-def test_unlike_runs_are_not_averaged_unasked(graded, run) -> None:
-    items = [graded(seed=0), graded(seed=1, data_digest="other")]
-    (refused,) = summarise(items).setups
-    assert not refused.averaged and refused.rates == () and list(refused.differences) == ["data of spaceship-titanic"]
-    assert summarise(items, mix=True).setups[0].rates[0].rates.rates["valid"].mean == 100.0
-
-
 @pytest.mark.parametrize(
     ("changes", "named"),
     [
@@ -126,15 +119,6 @@ def test_each_condition_is_held_to(graded, changes, named) -> None:
         [graded(hardware=Hardware(cpus=8)), graded(seed=1, **{"hardware": Hardware(cpus=8), **changes})]
     ).setups
     assert not refused.averaged and named in refused.differences
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [{"edition": "v2"}, {"data_kind": "synthetic"}, {"agent": PluginUse(name="baseline", options={"x": "1"})}],
-)
-def test_other_editions_data_and_settings_are_other_setups(graded, changes) -> None:
-    found = summarise([graded(), graded(seed=1, **changes)])
-    assert [len(setup.runs) for setup in found.setups] == [1, 1]
 
 
 def test_unlike_setups_are_not_compared_unasked(graded) -> None:

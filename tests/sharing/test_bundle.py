@@ -22,7 +22,7 @@ from mlecore.runs.findings import Findings, write_findings
 from mlecore.runs.journal import Journal
 from mlecore.runs.secrets import remember
 from mlecore.runs.store import load_group, write_record
-from mlecore.sharing.bundle import OpenBundle, problems, read_bundle
+from mlecore.sharing.bundle import OpenBundle
 from mlecore.sharing.exporting import export_group
 from mlecore.sharing.signed import add_signature
 
@@ -265,19 +265,6 @@ def test_hostile_lists(folder: Path) -> None:
         (folder / "bundle.json").write_text(json.dumps(head))
         result = verify(folder)
         assert result.exit_code == 1 and "leads out of the bundle" in result.output
-
-
-@pytest.mark.slow
-def test_a_bomb_is_not_unpacked(folder: Path, tmp_path: Path) -> None:
-    """A member may say that it has 10 bytes and hold a gigabyte."""
-    path = tmp_path / "bomb.zip"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name in names(folder):
-            content = (folder / name).read_bytes()
-            archive.writestr(name, b"\0" * 10**8 if name.endswith("submission.csv") else content)
-    with OpenBundle(path) as source:
-        found = problems(source, read_bundle(source))
-    assert len(found) == 4 and all("has more than its" in line for line in found)
 
 
 def test_no_bundle(tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ def test_a_signed_bundle_says_who_says_what(signed: Path, allowed: Path, keys: d
     words = " ".join(done.output.split())
     assert "alice@example.org (ED25519 key SHA256:" in words
     assert "I ran 4 runs of the group g" in words and "leaf-classification, spaceship-titanic" in words
-    assert "service account token: absent; TPM quote: absent" in words
+    assert "image by digest: absent" in words
     assert "Not proved: that the runs happened as recorded" in words
     by_key = runs("verify", signed, "--key", keys["alice"].with_suffix(".pub"))
     assert by_key.exit_code == 0 and "alice@example.org (" in by_key.output

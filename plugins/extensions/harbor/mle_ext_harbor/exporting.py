@@ -20,6 +20,7 @@ from mlecore.errors import UsageError
 from mlecore.registry.entry_points import version
 from mlecore.runs.plan import Plan, PlannedData
 from mlecore.sandbox.instructions import hardware_words, instructions
+from mlecore.schema import plain
 from mlecore.scratch import scratch
 
 VERIFIER = Path(__file__).parent / "verifier"
@@ -131,7 +132,7 @@ def _write_verifier(folder: Path, data: Prepared, settings: Settings, distributi
         lists=_ROOT / "lists",
         leaderboard=_ROOT / "leaderboard.csv" if data.leaderboard else None,
     )
-    _text(folder / "prepared.json", json.dumps(inside.to_json()))
+    _text(folder / "prepared.json", json.dumps(plain(inside)))
     wanted = f"mlecore=={version('mlecore')} {distribution}=={version(distribution)}"
     image = settings.verifier_image or settings.image
     install = "" if settings.verifier_image else f"RUN pip install --no-cache-dir {wanted}\n"

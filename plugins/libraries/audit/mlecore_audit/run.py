@@ -18,6 +18,7 @@ from attrs import asdict
 from mlecore.api import Competition, competition
 from mlecore.child_environment import child_environment
 from mlecore.data.prepared import Prepared
+from mlecore.schema import plain, structure
 from mlecore.units import show_size
 from mlecore_audit.finding import LEVELS, UNEXAMINED, Finding
 from mlecore_audit.subject import Subject
@@ -32,7 +33,7 @@ def audit(competition: Competition, prepared: Prepared) -> list[Finding]:
 
     What could not be read, and a check that failed, are findings of kind ``unexamined``.
     """
-    order = {"id": competition.id, "edition": competition.edition, "prepared": prepared.to_json()}
+    order = {"id": competition.id, "edition": competition.edition, "prepared": plain(prepared)}
     with ThreadPoolExecutor(_JOBS) as pool:
         replies = list(pool.map(lambda check: _in_a_process(check, order), CHECKS))
     results = [Finding(**finding) for reply in replies for finding in reply["findings"]]
@@ -84,7 +85,7 @@ def main() -> None:
     """Carry out the order on standard input, and write the reply as the last line of the output."""
     check, order = sys.argv[1], json.load(sys.stdin)
     chosen = competition(order["id"], order["edition"])
-    subject = Subject(chosen, Prepared.from_json(order["prepared"]), _Lines(f"{chosen.id}, {check}"))
+    subject = Subject(chosen, structure(Prepared, order["prepared"]), _Lines(f"{chosen.id}, {check}"))
     found = [asdict(finding) for finding in findings(subject, check)]
     print(json.dumps({"findings": found, "unread": subject.unexamined}))
 

@@ -51,13 +51,6 @@ def test_without_a_limit_of_their_own_calls_pass_one_by_one_at_the_end(gateway):
     assert front.model.served.most_at_once == 1
 
 
-def test_far_from_its_end_a_budget_delays_nobody(gateway):
-    front = gateway(SLOW, budgets=("1Mtok",))
-    ask_at_once(front, 6)
-    assert front.model.served.most_at_once > 1
-    assert all(call.waited < 0.05 for call in front.calls())
-
-
 def test_a_call_waits_for_reservations_and_is_not_told_that_the_budget_is_used_up(gateway):
     front = gateway(Answer(text="x", usage=USAGE, delay=0.4, times=0), budgets=("300tok",))
     large = {**CHAT, "max_tokens": 150}

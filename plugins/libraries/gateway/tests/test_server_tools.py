@@ -135,11 +135,6 @@ def test_a_sign_between_two_parts(at):
     assert server_tools._has_sign(memoryview(text))
 
 
-def test_openrouters_online_models(gateway):
-    front = gateway(models=("openai/gpt-4o:online",))
-    assert front.ask(body={"model": "openai/gpt-4o:online", "messages": HELLO})[0] == 400
-
-
 ALLOWED = {
     "/v1/responses": {
         "input": [

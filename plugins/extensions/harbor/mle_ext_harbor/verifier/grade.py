@@ -13,13 +13,14 @@ from mlecore.competitions import competition
 from mlecore.data.prepared import Prepared
 from mlecore.grading.report import Report, grade
 from mlecore.reports.position import position
+from mlecore.schema import structure
 
 SUBMISSION = Path("/home/submission/submission.csv")
 OUTPUT = Path("/logs/verifier")
 
 
 def main() -> None:
-    data = Prepared.from_json(json.loads((Path(__file__).parent / "prepared.json").read_text()))
+    data = structure(Prepared, json.loads((Path(__file__).parent / "prepared.json").read_text()))
     given = SUBMISSION.is_file() and not SUBMISSION.is_symlink() and not SUBMISSION.parent.is_symlink()
     report = grade(competition(data.competition, data.edition), SUBMISSION if given else None, data)
     OUTPUT.mkdir(parents=True, exist_ok=True)
