@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 from mle_backend_vm import folders
@@ -12,6 +14,7 @@ from mle_backend_vm import folders
 from mlecore import files
 from mlecore.backends import Dataset, Progress
 from mlecore.data import manifest
+from mlecore.data.manifest import sha256
 from mlecore.errors import BackendError, DiskError
 
 _SHARED = (  # types of file systems that several machines mount
@@ -46,7 +49,14 @@ def _copied(dataset: Dataset, public: Path, root: Path, progress: Progress) -> P
             partial = folder.with_name(f"{folder.name}.partial")
             files.remove(partial)
             try:
-                _copy(public, partial / "public", dataset.competition, progress)
+                total, done = sum(path.stat().st_size for path in public.rglob("*") if path.is_file()) or 1, 0
+
+                def copied(size: int) -> None:
+                    nonlocal done
+                    done += size
+                    progress(min(done, total), total, f"{dataset.competition}: to the shared file system")
+
+                copy_public(public, partial / "public", copied)
                 for name in (manifest.HEAD, manifest.FILES):  # so that a node can compare hashes
                     if (public.parent / name).is_file():
                         shutil.copyfile(public.parent / name, partial / name)
@@ -57,19 +67,41 @@ def _copied(dataset: Dataset, public: Path, root: Path, progress: Progress) -> P
     return folder / "public"
 
 
-def _copy(public: Path, target: Path, competition: str, progress: Progress) -> None:
-    sizes = {path: path.stat().st_size for path in sorted(public.rglob("*")) if path.is_file()}
-    total, done = sum(sizes.values()) or 1, 0
-    target.mkdir(parents=True)
-    for path, size in sizes.items():
-        if path.is_symlink():
-            raise BackendError(f"{path} is a link; public data must not contain links")
-        inside = target / path.relative_to(public)
-        inside.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, inside)
-        inside.chmod(0o444)
-        done += size
-        progress(min(done, total), total, f"{competition}: to the shared file system")
+def copy_public(public: Path, target: Path, copied: Callable[[int], object] = lambda _: None) -> None:
+    """``copied`` is told of the bytes of each file. What is read must be what the manifest says, where there is one.
+
+    Raises BackendError.
+    """
+    known = _known(public)
+    for top, inner, names in os.walk(public):
+        inside = target / Path(top).relative_to(public)
+        inside.mkdir(parents=True)
+        inside.chmod(0o755)
+        for path in (Path(top, name) for name in (*inner, *names)):
+            if path.is_symlink() or not (path.is_file() or path.is_dir()):
+                raise BackendError(f"{path} is neither a file nor a folder; public data contain no others")
+        for path in (Path(top, name) for name in names):
+            copy = inside / path.name
+            shutil.copyfile(path, copy)
+            copy.chmod(0o444)
+            expected = known.get(path.relative_to(public).as_posix()) if known is not None else sha256(str(path))
+            if sha256(str(copy)) != expected:
+                raise BackendError(
+                    f"{path} was copied, and the copy is not what its manifest says",
+                    fix="Have the data verified (mlecore prepare), and the disk that they are copied to.",
+                )
+            copied(copy.stat().st_size)
+    if known is not None and (missing := [path for path in known if not (target / path).is_file()]):
+        raise BackendError(f"{public} has no {missing[0]}, which its manifest lists", fix="Prepare the data again.")
+
+
+def _known(public: Path) -> dict[str, str] | None:
+    """The SHA-256 of each file, by the manifest beside the public data."""
+    root = public.parent
+    if public.name != "public" or manifest.read_head(root) is None:
+        return None
+    listed = (entry for entry in manifest.read_files(root) if entry.path.startswith("public/"))
+    return {entry.path.removeprefix("public/"): entry.sha256 for entry in listed}
 
 
 def file_system(path: Path) -> str:

@@ -23,7 +23,6 @@ class Images:
 
     def __init__(self) -> None:
         self._recipes: dict[str, Recipe] = {}  # by Image.ref
-        self._later: dict[tuple[str, str], Image] = {}  # by Image.ref and host, of hosts that it does not name
 
     def build(self, recipe: Recipe, hosts: Collection[Host], log: Path) -> Image:
         """Raises BackendError if no host can build it."""
@@ -58,14 +57,7 @@ class Images:
         images = json.loads(image.ref)
         if host.name in images:
             return evolve(image, ref=images[host.name])
-        known = self._later.get((image.ref, host.name))
-        if known is None:
-            recipe = self._recipes.get(image.ref)
-            if recipe is None:
-                raise BackendError(f"{host.name} has no image for this agent")
-            known = self._later[image.ref, host.name] = host.build(recipe, log)
-        return known
-
-    def forget(self, host: Host, image: Image) -> None:
-        """The host no longer has it."""
-        self._later.pop((image.ref, host.name), None)
+        recipe = self._recipes.get(image.ref)
+        if recipe is None:
+            raise BackendError(f"{host.name} has no image for this agent")
+        return host.build(recipe, log)

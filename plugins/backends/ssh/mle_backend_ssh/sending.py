@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-import threading
 from collections.abc import Iterator, Mapping
-from concurrent.futures import Future
-from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from mle_backend_ssh.background import run_in_background
 from mle_backend_ssh.link import Channel
 from mle_backend_ssh.remote import wire
 from mlecore.backends import Dataset, Progress
@@ -22,33 +18,6 @@ if TYPE_CHECKING:
     from mle_backend_ssh.host import Host
 
 _PUBLIC = "public/"
-
-
-class Data:
-    """Which hosts have which data. Each is sent once, in the background. Thread-safe."""
-
-    def __init__(self) -> None:
-        self._sent: dict[tuple[str, str], Future[str]] = {}  # by a dataset's identity and host
-        self._lock = threading.Lock()
-
-    def send(self, host: Host, dataset: Dataset, progress: Progress = lambda *_: None) -> Future[str]:
-        """The folder there, once it is complete. A transfer that failed is started again."""
-        key = (_identity(dataset), host.name)
-        with self._lock:
-            known = self._sent.get(key)
-            if known is not None and not (known.done() and known.exception()):
-                return known
-            sending = partial(host.send, dataset, progress)
-            future = self._sent[key] = run_in_background(f"send to {host.name}", sending)
-        return future
-
-    def is_on(self, host: Host, dataset: Dataset) -> bool:
-        sent = self._sent.get((_identity(dataset), host.name))
-        return sent is not None and sent.done() and not sent.exception()
-
-
-def _identity(dataset: Dataset) -> str:
-    return f"{dataset.competition} {dataset.edition} {dataset.digest}"
 
 
 def send_dataset(host: Host, dataset: Dataset, progress: Progress) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar
 
@@ -18,13 +19,12 @@ from mle_backend_vm.supervise import relaying
 from mle_backend_vm.vm_backend import Settings as VmSettings
 
 from mle_backend_ssh import checks, placing
-from mle_backend_ssh.background import ask_all
+from mle_backend_ssh.background import ask_all, run_in_background
 from mle_backend_ssh.host import Host
 from mle_backend_ssh.hosts import HostSettings, read_hosts
 from mle_backend_ssh.images import Images
 from mle_backend_ssh.link import Link
 from mle_backend_ssh.placing import Placements
-from mle_backend_ssh.sending import Data
 from mlecore.agents import HOME, Recipe
 from mlecore.backends import (
     LIMITS,
@@ -83,7 +83,8 @@ class SshBackend(Backend):
         self._placements = Placements(folders.state_root())
         self._placing = threading.Lock()
         self._starting: dict[str, tuple[str, Resources]] = {}  # by job: its host, and what it asks for
-        self._data = Data()
+        self._sending: dict[tuple[str, str], threading.Lock] = {}  # by host and digest of the data
+        self._have: set[tuple[str, str]] = set()  # what has been sent
         self._images = Images()
 
     # About the hosts
@@ -139,7 +140,10 @@ class SshBackend(Backend):
 
     def stage_data(self, dataset: Dataset, progress: Progress) -> str:
         """Returns when one host has the data; the others get them in the background, as fast as they can."""
-        sent = {self._data.send(host, dataset, progress) for host in self._hosts.values()}
+        sent = {
+            run_in_background(f"send to {host.name}", partial(self._send, host, dataset, progress))
+            for host in self._hosts.values()
+        }
         error: BaseException | None = None
         while sent:
             done, sent = wait(sent, return_when=FIRST_COMPLETED)
@@ -148,6 +152,14 @@ class SshBackend(Backend):
                 if error is None:
                     return dataset.digest
         raise error or self._nobody()
+
+    def _send(self, host: Host, dataset: Dataset, progress: Progress = lambda *_: None) -> str:
+        """The folder there. What another thread or controller sends is waited for, and not sent again."""
+        key = (host.name, dataset.digest)
+        with self._sending.setdefault(key, threading.Lock()):  # those that wait need none of the host's connections
+            folder = host.send(dataset, progress)
+        self._have.add(key)
+        return folder
 
     def build(self, recipe: Recipe, log: Path) -> Image:
         """On every host that answers; one that cannot build it gets none of its jobs. ``ref`` has what each made."""
@@ -177,15 +189,10 @@ class SshBackend(Backend):
                 self._placements.forget(job.name)
 
     def _start(self, host: Host, job: Job) -> Handle:
-        data = self._data.send(host, job.dataset).result()
+        data = self._send(host, job.dataset)
         log = folders.make_private(folders.state_root() / "ssh") / "build.log"
         image = self._images.on(host, job.image, log)
-        try:
-            handle = host.start(evolve(job, data=data, image=image))
-        except ImageGone:
-            self._images.forget(host, job.image)
-            raise
-        return _outer(host, handle)
+        return _outer(host, host.start(evolve(job, data=data, image=image)))
 
     def _place(self, job: Job, refused: Mapping[str, BackendError]) -> Host:
         """The host of a job: where it was placed before, or the one with most room."""
@@ -202,7 +209,7 @@ class SshBackend(Backend):
                     needed = [resources for name, resources in starting.values() if name == host.name]
                     room = placing.room(host, load, job.resources, needed)
                     if room is not None:  # a host that has the data already is preferred to any that has not
-                        free[host.name] = room + self._data.is_on(host, job.dataset)
+                        free[host.name] = room + ((host.name, job.dataset.digest) in self._have)
                 if not free:
                     if len(refused) == len(self._hosts):
                         raise next(iter(refused.values()))

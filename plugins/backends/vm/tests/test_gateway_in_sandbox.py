@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from collections.abc import Callable
@@ -38,7 +39,7 @@ def test_a_gateway_that_dies_is_started_again_and_remembers(
     script = ASK + "import time\nprint(ask(), flush=True)\n" + wait + retry + "print(ask())"
     handle = lab.start("python3", "-c", script, network="llm", model=access(model, budgets=("2calls",)))
     wait_until(lambda: "fine" in lab.output(handle))
-    for pid in gateways(lab):
+    for pid in beside(lab):
         os.kill(pid, signal.SIGKILL)
     (lab.vm._root / "jobs" / handle.name / "home/go").touch()
     assert lab.wait(handle).exit_code == 0
@@ -59,13 +60,13 @@ def test_the_key_is_nowhere(lab: Any, model: Model, wait_until: Callable[..., No
     folder = lab.vm._root / "jobs" / handle.name
     wait_until(lambda: (folder / "home/done").exists() and lab.output(handle).count("\n") == 2)
     assert lab.output(handle) == "fine\n'' []\n"
-    for pid in gateways(lab):
+    for pid in beside(lab):
         assert KEY.encode() not in Path(f"/proc/{pid}/cmdline").read_bytes()
     lab.vm.stop(handle, 0.0)
     for path in lab.vm._root.rglob("*"):
         if path.is_file() and not path.is_symlink() and "home/data" not in str(path):
             assert KEY.encode() not in path.read_bytes(), path
-    assert gateways(lab) == []
+    assert beside(lab) == []
 
 
 def test_without_the_key_nothing_starts(lab: Any, model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,12 +77,20 @@ def test_without_the_key_nothing_starts(lab: Any, model: Model, monkeypatch: pyt
         lab.start("true", network="llm", model=access(model))
 
 
-def gateways(lab: Any) -> list[int]:
-    """Numbers of the gateway's processes that run in this test's jobs."""
+def test_the_relay_ends_with_a_killed_supervisor(lab: Any, wait_until: Callable[..., None]) -> None:
+    handle = lab.start("/bin/sleep", "60", network="llm", allow=("allowed.invalid",))
+    wait_until(lambda: len(beside(lab, b"relay.py")) == 2)
+    state = json.loads((lab.vm._root / "jobs" / handle.name / "state.json").read_text())
+    os.kill(state["pid"], signal.SIGKILL)
+    wait_until(lambda: beside(lab, b"relay.py") == [])
+
+
+def beside(lab: Any, word: bytes = b"mlecore_gateway") -> list[int]:
+    """Processes with this word in their command line that run in the folders of this test's jobs."""
     out = []
     for entry in Path("/proc").iterdir():
         try:
-            if entry.name.isdigit() and b"mlecore_gateway" in (entry / "cmdline").read_bytes():
+            if entry.name.isdigit() and word in (entry / "cmdline").read_bytes():
                 inside = (entry / "cwd").resolve().is_relative_to(lab.folder)
                 out += [int(entry.name)] if inside else []
         except OSError:
