@@ -178,14 +178,6 @@ def with_canary(folder: Path) -> list[str]:
     return found
 
 
-def test_the_hunt_finds_what_it_looks_for(tmp_path: Path) -> None:
-    hidden = {"plain": TAG.encode(), "hex": TAG.encode().hex().encode(), "packed.gz": gzip.compress(TAG.encode())}
-    hidden |= {f"basic{n}": base64.b64encode(b"u" * n + b":" + TAG.encode() + b"!") for n in range(3)}
-    for name, content in hidden.items():
-        (tmp_path / name).write_bytes(content)
-    assert {Path(path).name for path in with_canary(tmp_path)} == set(hidden)
-
-
 def home(folder: Path) -> Path:
     """A user's home with passwords in the usual files."""
     folder.mkdir()
@@ -205,7 +197,7 @@ DOCKER = (pytest.mark.docker, pytest.mark.network, pytest.mark.xdist_group("dock
     "backend",
     [
         pytest.param("vm", marks=pytest.mark.sandbox),
-        pytest.param("docker", marks=[*DOCKER, pytest.mark.in_turn(3)]),
+        pytest.param("docker", marks=DOCKER),
     ],
 )
 def test_the_keys_of_a_model_stay_with_its_gateway(backend: str, tmp_path: Path) -> None:
@@ -242,6 +234,7 @@ def test_the_keys_of_a_model_stay_with_its_gateway(backend: str, tmp_path: Path)
     assert any(env["JUDGE_KEY"] in str(headers) for headers in keys), "the judge had its own"
     if backend == "vm":
         assert f"{MODULE}==1.0" in str(record.dumps())
+        assert watch.seen.get("canary-index"), "it watched closely enough to see the installer"
     assert watch.looked > 100
     assert others(watch) == {}
     assert watch.seen.get("canary-judge"), "it watched closely enough to see the one that may have its key"
@@ -249,20 +242,6 @@ def test_the_keys_of_a_model_stay_with_its_gateway(backend: str, tmp_path: Path)
     assert with_canary(tmp_path) == []
     if backend == "docker":
         assert in_images(record.image_digest or "") == []
-
-
-@pytest.mark.sandbox
-@pytest.mark.network
-def test_installing_and_running_the_baseline_shows_no_process_a_key(tmp_path: Path) -> None:
-    env = canaries(MLECORE_VM_STATE=str(tmp_path / "state"))
-    run = ["run", "--agent", "baseline", "--competition", "optical-digits", "--no-detect", "--group", "hunted"]
-    with package_index(f"canary-index-{TAG}") as index, watching() as watch:
-        call(watch, {**env, "PIP_EXTRA_INDEX_URL": index}, tmp_path, *run, "--runs", "runs", "--data", "data")
-    (record,) = load_group(tmp_path / "runs" / "hunted")
-    assert record.state == "graded" and record.ended == "finished"
-    assert others(watch) == {}
-    assert watch.seen.get("canary-index"), "it watched closely enough to see the installer"
-    assert with_canary(tmp_path) == []
 
 
 def in_images(digest: str) -> list[str]:

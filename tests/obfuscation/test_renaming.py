@@ -186,5 +186,5 @@ def test_renamed_submissions_score_the_same_bit_for_bit(id: str, shared_data, tm
     prepared = shared_data.prepared(found, 0, 0.1)
     names = rename_tables(found.facts, prepared / "public", tmp_path / "out", b"7")
     pairs = list(compare(found, prepared, names, tmp_path))
-    assert len(pairs) == 6 and [before for _, before, _ in pairs] == [after for _, _, after in pairs]
+    assert [before for _, before, _ in pairs] == [after for _, _, after in pairs]
     assert len({before for _, before, _ in pairs}) > 2  # some were changed enough to be told apart

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from mlecore_testing import Trial
 
-from mlecore.prepare import extract, members, read_json
+from mlecore.prepare import members, read_json
 
 pytestmark = pytest.mark.trial(edition="v2")
 
@@ -50,18 +50,6 @@ def test_every_labelled_photograph_is_in_the_archive(trial: Trial, trial_v1: Tri
     assert extra
     assert not {f"train_val2019/{name}" for name in members(trial_v1.public / "train_val2019.tar.gz")} & extra
     assert set(members(trial.public / "train_val2019.tar")) == train | extra
-
-
-def test_a_download_without_validation_photographs(trial: Trial, tmp_path: Path) -> None:
-    for path in trial.raw.glob("*.json"):
-        (tmp_path / path.name).write_bytes(path.read_bytes())
-    extract(trial.raw / "train_val2019.tar.gz", tmp_path)
-    extra = [image["file_name"] for image in images(trial, "val2019.json")]
-    for name in extra:
-        (tmp_path / name).unlink()
-    public, _ = trial.prepare(tmp_path)
-    found = set(members(public / "train_val2019.tar"))
-    assert found == set(members(trial.public / "train_val2019.tar")) - set(extra)
 
 
 def test_whole_decimals(trial: Trial, trial_v1: Trial, answers: pd.DataFrame) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -38,13 +37,3 @@ def test_each_class_is_split_by_itself(trial: Trial, trial_v1: Trial, raw: Path)
     for part in (test, pd.read_csv(public / "train.csv")):
         for id, kind in zip(part["image_id"], part[CLASSES].idxmax(axis=1), strict=True):
             assert (public / "images" / f"{id}.jpg").read_text().split()[0] == kind
-
-
-def test_new_names_do_not_tell_the_class(trial: Trial, raw: Path) -> None:
-    public, _ = trial.prepare(raw)
-    for part in ("Train", "Test"):
-        names = sorted((public / "images").glob(f"{part}_*.jpg"), key=lambda path: int(path.stem.split("_")[1]))
-        leaves = [path.read_text().split() for path in names]
-        assert [int(number) for _, number in leaves] != sorted(int(number) for _, number in leaves)
-        changes = sum(one[0] != other[0] for one, other in pairwise(leaves))
-        assert changes > len(leaves) / 2  # 3 if they were sorted by class

@@ -1,15 +1,10 @@
-"""Tabular Playground Series, December 2021: ids in one part only, and long decimals."""
+"""Tabular Playground Series, December 2021: long decimals."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from mlecore_testing import Trial
-
-
-def test_an_id_in_both_parts_is_refused(trial: Trial, tmp_path: Path) -> None:
-    (tmp_path / "train.csv").write_text("Id,Cover_Type\n" + "1,2\n" * 20)
-    trial.refuses_raw(tmp_path, "Ids of train and test")
 
 
 def test_long_decimals_are_read_exactly(trial: Trial, tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from mle_comp_tensorflow2_question_answering import _line
-from mle_comp_tensorflow2_question_answering.answers import read_answer
 from mlecore_testing import Trial
 
 
@@ -16,19 +15,6 @@ from mlecore_testing import Trial
 def test_odd_characters(text: str) -> None:
     expected = pd.DataFrame([{"a": text}]).to_json(orient="records", lines=True)
     assert _line({"a": text}).decode() == expected
-
-
-def test_answers_are_read_alike_by_both_readers() -> None:
-    span = {"start_token": 3, "end_token": 5}
-    annotation = {"yes_no_answer": "YES", "long_answer": span, "short_answers": [span, span]}
-    record = {"document_text": "\U0001d11e", "annotations": [annotation, {}], "example_id": "7"}
-    line = json.dumps(record | {"annotations": [annotation]}).encode()
-    for other in (json.dumps(record), json.dumps(record | {"example_id": 7, "more": float("nan")})):
-        assert read_answer(other.encode()) == read_answer(line)
-    with pytest.raises(KeyError, match="end_token"):
-        read_answer(line.replace(b"end", b"END"))
-    with pytest.raises(ValueError, match="Expecting"):
-        read_answer(b"{,")
 
 
 def question(number: int, annotations: int = 1) -> str:

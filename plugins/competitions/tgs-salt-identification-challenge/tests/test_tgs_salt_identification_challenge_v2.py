@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -18,13 +17,6 @@ def test_test_images_have_depths(trial: Trial, trial_v1: Trial, answers: pd.Data
     assert set(depths["id"]) == set(answers["id"]) | set(pd.read_csv(trial.public / "train.csv")["id"])
     for name in ("train.csv", "sample_submission.csv"):
         assert (trial.public / name).read_bytes() == (trial_v1.public / name).read_bytes()
-
-
-def test_an_image_without_depth_is_named(trial: Trial, answers: pd.DataFrame, tmp_path: Path) -> None:
-    raw = trial.raw_copy()
-    depths = pd.read_csv(raw / "depths.csv")
-    depths[depths["id"] != answers["id"][0]].to_csv(raw / "depths.csv", index=False)
-    trial.refuses_raw(raw, "lacks 1 of the")
 
 
 def test_an_empty_mask_on_salt_scores_0(trial: Trial, trial_v1: Trial, answers: pd.DataFrame) -> None:

@@ -33,16 +33,6 @@ def test_copies_are_on_one_side(trial: Trial, trial_v1: Trial, raw: Path) -> Non
     assert not shared(trial)
 
 
-def test_a_moved_photograph_keeps_its_label(trial: Trial, trial_v1: Trial, raw: Path) -> None:
-    public, private = trial.prepare(raw)
-    table = pd.read_csv(raw / "train.csv")
-    train = pd.read_csv(public / "train.csv")
-    moved = set(train["Image"]) - set(pd.read_csv(trial_v1.public / "train.csv")["Image"])
-    assert len(moved) == 1
-    pd.testing.assert_frame_equal(train, table[table["Image"].isin(train["Image"])].reset_index(drop=True))
-    assert len(train) + len(pd.read_csv(private / "test.csv")) == len(table)
-
-
 def test_test_photographs_have_new_names(trial: Trial, trial_v1: Trial, answers: pd.DataFrame) -> None:
     raw = pd.read_csv(trial.raw / "train.csv", index_col="Image")["Id"]
     assert pd.read_csv(trial_v1.public / "sample_submission.csv")["Image"].isin(raw.index).all()
