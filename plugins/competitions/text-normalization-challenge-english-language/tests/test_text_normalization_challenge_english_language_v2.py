@@ -1,4 +1,7 @@
-"""Text Normalization Challenge, English, edition v2: tokens are text, and equal sentences are on one side."""
+"""Text Normalization Challenge, English, edition v2: tokens are text.
+
+How tables are prepared is tested in mle-lib-text-normalization.
+"""
 
 from __future__ import annotations
 
@@ -28,18 +31,3 @@ def test_numbers_are_text(trial: Trial, trial_v1: Trial) -> None:
     given = truth.assign(after="007")
     assert trial_v1.grade(given, truth) == 1
     assert trial.grade(given, truth) == 0.5
-
-
-def test_equal_sentences_are_on_one_side(trial: Trial, trial_v1: Trial) -> None:
-    assert sentences_of_both(trial_v1)
-    assert not sentences_of_both(trial)
-
-
-def sentences_of_both(trial: Trial) -> set[str]:
-    train, test = (
-        pd.read_csv(trial.public / f"{name}.csv.zip", dtype=str, na_filter=False)
-        .groupby("sentence_id")["before"]
-        .agg("\0".join)
-        for name in ("en_train", "en_test_2")
-    )
-    return set(train) & set(test)
