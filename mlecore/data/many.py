@@ -126,7 +126,7 @@ def _in_process(item: Wanted, dirs: DataDirs, observer: Observer) -> Preparation
     """Run mlecore.data.worker for it."""
     competition, source = item.competition, item.source or usual(item.competition)
     request = {
-        "plugin": plain(competition.plugin),
+        "competition": competition.id,
         "edition": competition.edition,
         "dirs": [str(folder) for folder in dirs.dirs],
         "source": [source.name, plain(source)],

@@ -6,11 +6,10 @@ import time
 from pathlib import Path
 from typing import Any, get_args
 
-from mlecore.competitions import Competition
+from mlecore.competitions import competition
 from mlecore.data.layout import DataDirs
 from mlecore.data.preparing import prepare
 from mlecore.data.sources import Source
-from mlecore.registry.plugin import Plugin
 from mlecore.schema import plain, structure
 from mlecore.workers import Say, importing, serve
 
@@ -40,7 +39,7 @@ def _prepare(request: dict[str, Any], say: Say) -> dict[str, Any]:
 
     kind, arguments = request["source"]
     done = prepare(
-        Competition(structure(Plugin, request["plugin"]), request["edition"]),
+        competition(request["competition"], request["edition"]),
         DataDirs(tuple(map(Path, request["dirs"]))),
         structure(SOURCES[kind], arguments),
         force=request["force"],

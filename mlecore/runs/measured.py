@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from attrs import define, field, frozen
+from attrs import frozen
 
 from mlecore.agents import Usage
 
@@ -79,47 +79,21 @@ class ModelCalls:
         )
 
 
-@define
-class _Sum:
-    """Of the calls that reached one model, or any."""
+def _figures(calls: Sequence[Call]) -> dict[str, Any]:
+    """The fields that ModelCalls and ModelUse share."""
+    tokens = [call.tokens for call in calls if call.tokens]
+    unknown = [call for call in calls if call.usage == "unknown"]
+    cost = _sum([call.cost_usd for call in calls if call.tokens])
+    return {
+        "calls": len(calls),
+        "unknown": len(unknown),
+        "estimated_tokens": sum(each.estimate.input + each.estimate.output for each in unknown if each.estimate),
+        **{f"{kind}_tokens": sum(getattr(used, kind) for used in tokens) for kind in _KINDS},
+        "cost_usd": None if cost is None or not tokens else round(cost, 9),
+    }
 
-    calls: int = 0
-    unknown: int = 0
-    estimated_tokens: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cached_tokens: int = 0
-    reasoning_tokens: int = 0
-    costs: list[float | None] = field(factory=list)
-    answered: dict[str, None] = field(factory=dict)
-    unplanned: bool = False
 
-    def add(self, call: Call) -> None:
-        self.calls += 1
-        self.unknown += call.usage == "unknown"
-        if call.usage == "unknown" and call.estimate:
-            self.estimated_tokens += call.estimate.input + call.estimate.output
-        self.unplanned |= call.unplanned
-        if call.answered:
-            self.answered[call.answered] = None
-        if call.tokens:
-            self.input_tokens += call.tokens.input
-            self.output_tokens += call.tokens.output
-            self.cached_tokens += call.tokens.cached
-            self.reasoning_tokens += call.tokens.reasoning
-            self.costs.append(call.cost_usd)
-
-    def figures(self) -> dict[str, Any]:
-        """The fields that ModelCalls and ModelUse share."""
-        names = "calls unknown estimated_tokens input_tokens output_tokens cached_tokens reasoning_tokens".split()
-        return {**{name: getattr(self, name) for name in names}, "cost_usd": self._cost()}
-
-    def _cost(self) -> float | None:
-        """None where one call has no price: the sum would be too small."""
-        import math
-
-        priced = [cost for cost in self.costs if cost is not None]
-        return round(math.fsum(priced), 9) if priced and len(priced) == len(self.costs) else None
+_KINDS = ("input", "output", "cached", "reasoning")
 
 
 def spent_in(logs: Iterable[Path], *, under_way: bool = True) -> dict[str, float]:
@@ -146,7 +120,8 @@ def measure(log: Path, budgets: Sequence[str] = (), before: Mapping[str, float] 
     limits = [Budget.parse(text) for text in budgets]
     used = before or {}
     spent = Spent(usd=used.get("usd", 0.0), tokens=int(used.get("tokens", 0)), calls=int(used.get("calls", 0)))
-    whole, models = _Sum(), dict[str, _Sum]()
+    calls: list[Call] = []
+    models: dict[str, list[Call]] = {}
     refused = failed = retries = 0
     prices: dict[str, None] = {}
     tools: dict[str, list[int | None]] = {}
@@ -164,13 +139,14 @@ def measure(log: Path, budgets: Sequence[str] = (), before: Mapping[str, float] 
         fees += [call.fees_usd] if call.server_tools else []
         if call.priced_by and call.tokens:
             prices[call.priced_by] = None
-        for each in (whole, *((models.setdefault(call.asked, _Sum()),) if call.asked else ())):
-            each.add(call)
+        calls.append(call)
+        if call.asked:
+            models.setdefault(call.asked, []).append(call)
         over = [limit.text for limit in limits if limit.part_of(spent) >= limit.amount]
         if over and exhausted is None:
             exhausted = over[0], call.time
     return ModelCalls(
-        **whole.figures(),
+        **_figures(calls),
         refused=refused,
         failed=failed,
         retries=retries,
@@ -179,8 +155,13 @@ def measure(log: Path, budgets: Sequence[str] = (), before: Mapping[str, float] 
         ),
         fees_usd=_sum(fees) if fees else None,
         models=tuple(
-            ModelUse(model=name, answered=tuple(each.answered), unplanned=each.unplanned, **each.figures())
-            for name, each in models.items()
+            ModelUse(
+                model=name,
+                answered=tuple(dict.fromkeys(call.answered for call in own if call.answered)),
+                unplanned=any(call.unplanned for call in own),
+                **_figures(own),
+            )
+            for name, own in models.items()
         ),
         prices=tuple(prices),
         exhausted=exhausted[0] if exhausted else None,
@@ -191,7 +172,7 @@ def measure(log: Path, budgets: Sequence[str] = (), before: Mapping[str, float] 
 def _sum(values: Sequence[N | None]) -> N | None:
     """None where one is not known: the sum would be too small."""
     known = [value for value in values if value is not None]
-    return sum(known[1:], start=known[0]) if len(known) == len(values) else None
+    return sum(known[1:], start=known[0]) if known and len(known) == len(values) else None
 
 
 def difference(measured: ModelCalls, input_tokens: int | None, output_tokens: int | None) -> str:

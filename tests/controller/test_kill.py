@@ -6,7 +6,6 @@ import json
 import os
 import random
 import signal
-from collections import defaultdict
 
 import pytest
 
@@ -41,27 +40,6 @@ def test_killed_at_random_moments(shell):
     assert kills >= 5
     settled(shell, "g", 12)
     assert len(set((shell.backend_root / "starts.log").read_text().split())) == 12
-
-
-def test_every_event_of_a_hundred_runs_with_two_kills(shell):
-    arguments = shell.run_arguments("g", 100)
-    for part in (30, 70):
-        process = shell.begin(*arguments)
-        shell.wait_for(shell.runs / "g" / f"worker--coins--{part}" / "run.json", 60)
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-    code, output = shell.call("runs", "resume", "g")
-    assert code == 0, output
-    settled(shell, "g", 100)
-    delivered = defaultdict(list)
-    for line in shell.notes.read_text().splitlines():
-        event = json.loads(line)
-        if event["event"] not in delivered[event["run"]]:
-            delivered[event["run"]].append(event["event"])
-    assert len(delivered) == 100
-    assert {tuple(events) for events in delivered.values()} == {("started", "finished", "graded")}
-    journal = (shell.runs / "g" / "events.jsonl").read_text()
-    assert journal.count('"extension:grumpy"') >= 200 and "not in the mood" in journal
 
 
 def test_two_controllers(shell):

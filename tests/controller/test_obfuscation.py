@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -75,16 +74,6 @@ def test_a_damaged_seed_is_named_and_kept(hidden, tmp_path):
     with pytest.raises(DataError, match=r"\.seed: it is damaged"):
         obfuscated(inputs.facts, inputs.data, dirs)
     assert seed.read_bytes() == b"half"
-
-
-def test_another_description_or_other_data_get_another_folder(hidden, tmp_path):
-    experiment, _, inputs = hidden
-    folder = tmp_path / "coins"
-    shutil.copytree(inputs.facts.folder, folder)
-    (folder / "description_obfuscated.md").write_text("Throw.")
-    changed = obfuscated(evolve(inputs.facts, folder=folder), inputs.data, experiment.data)
-    assert changed.dataset.public != inputs.shown.dataset.public
-    assert changed.competition != inputs.shown.competition
 
 
 def test_a_competition_without_an_obfuscated_description_is_rejected(hidden, tmp_path):

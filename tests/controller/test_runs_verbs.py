@@ -10,8 +10,6 @@ from attrs import evolve
 from click.testing import CliRunner
 
 from mlecore.cli import main
-from mlecore.controller.api import run_group
-from mlecore.controller.loop import Controller
 from mlecore.runs import requests
 from mlecore.runs.lock import GroupLock
 from mlecore.runs.planning import make_plan
@@ -44,17 +42,6 @@ def test_nothing_to_do_is_reported(runs, lab):
     assert not requests.pending(group.folder)
 
 
-def test_retry_says_what_it_did_with_cancelled_runs(runs, lab):
-    lab.make(("worker", {}), seeds=2)
-    assert runs("cancel", "g")[0] == 0
-    code, output = runs("retry", "g")
-    assert code == 0 and "2 runs are cancelled, and tried again only by name" in output
-    command = output.rpartition("mlecore runs retry ")[2].strip()
-    code, output = runs("retry", command)
-    assert code in (0, 3) and states(lab.group.folder).count("planned") == 1
-    assert f"mlecore runs resume g --runs {lab.runs}" in output, "it works when it is pasted"
-
-
 @pytest.fixture
 def at_its_end(monkeypatch):
     """A request that is left when the first controller has looked for the last time, and still holds the lock."""
@@ -77,15 +64,6 @@ def test_a_request_of_the_last_moment_is_answered(runs, lab, at_its_end):
     at_its_end(group.folder, "worker--coins--1", "cancel")
     _, output = runs("retry", "g/worker--coins--1")
     assert states(group.folder) == ["failed", "cancelled"] and not requests.pending(group.folder), output
-
-
-def test_a_request_that_came_too_late_for_a_stopped_controller_is_reported(lab, at_its_end, monkeypatch):
-    group = lab.make(("worker", {}))
-    at_its_end(group.folder, "worker--coins--0", "cancel")
-    monkeypatch.setattr(Controller, "_recover", lambda self, only: self.stop())  # as Ctrl-C does
-    done = run_group(None, "g", lab.runs, [lab.data], lab.display)
-    assert done.outcome.interrupted and requests.pending(group.folder)
-    assert any("1 request to cancel or retry runs" in said for said in lab.display.said)
 
 
 @pytest.fixture
