@@ -11,7 +11,7 @@ import pytest
 
 from mlecore.data import DataDirs, Prepared, manifest
 from mlecore.data.preparing import prepare
-from mlecore.data.recheck import recheck, require_grading_data, require_sample, require_unchanged
+from mlecore.data.recheck import require_grading_data, require_sample, require_unchanged
 from mlecore.data.sources import Synthetic
 from mlecore.errors import DataError
 
@@ -147,11 +147,3 @@ def test_what_grading_reads_is_compared_by_content(tiny, data: Prepared) -> None
     (data.root / "public/sample.csv").unlink()
     with pytest.raises(DataError, match=r"public/sample\.csv: No such file"):
         require_sample(tiny.facts, data)
-
-
-def test_a_full_check_remembers_times_too(tiny, data: Prepared, dirs: DataDirs, hashed: list[str]) -> None:  # type: ignore[no-untyped-def]
-    (data.root / "public/train.csv").touch()
-    assert recheck(tiny, dirs, synthetic=True) == []
-    hashed.clear()
-    require_unchanged(data, dirs)
-    assert hashed == []

@@ -10,8 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mlecore.data import manifest
-from mlecore.data.compare import compare
 from mlecore.data.layout import DataDirs
 from mlecore.data.preparing import prepare
 from mlecore.data.scatter import scatter_links
@@ -102,16 +100,3 @@ def test_what_was_unpacked_here_is_linked_and_other_raw_data_are_not(  # type: i
     assert links(Archive(tiny_archive))
     assert not links(RawFolder(tmp_path / "mine"))
     assert not links(Synthetic())
-
-
-def test_what_was_unpacked_and_linked_is_not_read_again(  # type: ignore[no-untyped-def]
-    linking, dirs: DataDirs, tiny_archive: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    read = []
-    sha256 = manifest.sha256
-    monkeypatch.setattr(manifest, "sha256", lambda path: (read.append(Path(path).name), sha256(path))[1])
-    prepared = prepare(linking, dirs, Archive(tiny_archive)).prepared
-    assert "train.csv" not in read
-    assert "description.md" in read
-    assert compare(prepared.root, prepared.root).problems == []
-    assert "train.csv" in read

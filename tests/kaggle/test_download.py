@@ -109,21 +109,6 @@ def test_a_link_that_stays_bad_is_given_up_and_what_came_is_kept(
     assert kaggle.sent["tiny"] == len(big) - 131_072
 
 
-def test_another_process_goes_on_where_a_killed_one_stopped(
-    kaggle: Any, token: None, dirs: DataDirs, make_facts: Make, big: bytes
-) -> None:
-    def stop(done: int, total: int, what: str) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        download(make_facts(), dirs, progress=stop)
-    came = (dirs.folder("tiny") / "tiny.zip.partial").stat().st_size
-    assert came > 0
-    kaggle.count_again()
-    assert download(make_facts(md5={"zip": kaggle.md5("tiny")}), dirs).archive.read_bytes() == big
-    assert kaggle.sent["tiny"] == len(big) - came
-
-
 def test_every_byte_may_be_the_last(
     kaggle: Any, token: None, dirs: DataDirs, make_facts: Make, fault: Any, quick: list[float]
 ) -> None:
@@ -150,14 +135,6 @@ def test_a_partial_of_another_file_is_never_continued(
     kaggle.add("tiny", {"train.csv": random.Random(1).randbytes(50_000)})  # shorter than what has come
     got = download(make_facts(md5={"zip": kaggle.md5("tiny")}), dirs)
     assert got.archive.read_bytes() == (kaggle.folder / "tiny.zip").read_bytes()
-
-
-def test_a_partial_download_without_a_name_starts_again(
-    kaggle: Any, token: None, dirs: DataDirs, make_facts: Make, big: bytes
-) -> None:
-    dirs.folder("tiny").mkdir(parents=True)
-    (dirs.folder("tiny") / "tiny.zip.partial").write_bytes(b"what is this")
-    assert download(make_facts(), dirs).archive.read_bytes() == big
 
 
 def test_a_file_with_a_wrong_md5_is_kept_and_both_values_are_shown(

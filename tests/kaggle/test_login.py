@@ -22,16 +22,6 @@ def test_no_credentials_come_with_where_to_get_them(kaggle: Any, capsys: pytest.
     assert capsys.readouterr().out == ""  # the kaggle package prints a page of help
 
 
-def test_the_new_token_works(kaggle: Any, token: None) -> None:
-    assert username() == "ada"
-    assert entered() == set()
-
-
-def test_the_token_works_from_the_environment(kaggle: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("KAGGLE_API_TOKEN", "KGAT_good")
-    assert username() == "ada"
-
-
 def test_kaggle_json_works(kaggle: Any, home: Path) -> None:
     path = home / ".kaggle" / "kaggle.json"
     path.write_text(json.dumps({"username": "ada", "key": "0123456789abcdef"}))

@@ -23,13 +23,6 @@ def test_what_says_the_task_is_joined_and_rules_are_not(kaggle: Any, make_facts:
     assert kaggle.count("ListCompetitionPages") == kaggle.count("GetCompetition") == 1
 
 
-def test_a_busy_kaggle_is_asked_again(kaggle: Any, make_facts: Make, token: Any, fault: Any, quick: Any) -> None:
-    facts = make_facts()
-    kaggle.pages[facts.kaggle] = {"overview": "All."}
-    kaggle.faults["ListCompetitionPages"] = [fault(503)]
-    assert fetch_page(facts).content == "All."
-
-
 def test_what_kaggle_does_not_have_is_named(kaggle: Any, make_facts: Make, token: Any) -> None:
     facts = make_facts()
     with pytest.raises(MlecoreError, match=facts.kaggle or ""):

@@ -38,17 +38,6 @@ def test_from_kaggle_to_prepared_and_verified(
     assert bad.returncode == 1 and "private/test.csv: has" in bad.stdout
 
 
-def test_keep_raw_keeps_the_download_and_what_came_out_of_it(
-    kaggle: Any, token: None, cli: Any, raw_files: dict[str, bytes], tmp_path: Path
-) -> None:
-    cli.install("tiny", kaggle.add("tiny", raw_files))
-    assert cli("prepare", "tiny", "--keep-raw").returncode == 0
-    assert (tmp_path / "data/tiny/tiny.zip").exists() and (tmp_path / "data/tiny/raw/train.csv").exists()
-    asked = len(kaggle.requests)
-    assert cli("prepare", "tiny", "--force", "--keep-raw").returncode == 0
-    assert len(kaggle.requests) == asked  # nothing had to be asked for again
-
-
 def test_with_all_the_others_go_on_and_the_list_comes_at_the_end(
     kaggle: Any, token: None, cli: Any, raw_files: dict[str, bytes]
 ) -> None:
@@ -93,25 +82,6 @@ def test_wrong_usage_is_reported_with_its_exit_code(cli: Any, arguments: tuple[s
     cli.install("other", "0" * 32)
     done = cli("prepare", *arguments)
     assert done.returncode == 2 and "Traceback" not in done.stderr
-
-
-def test_killed_at_any_moment_the_next_call_goes_on(kaggle: Any, token: None, cli: Any, tmp_path: Path) -> None:
-    rows = b"".join(b"%d,%d\n" % (i, random.Random(i).getrandbits(60)) for i in range(60_000))
-    md5 = kaggle.add("tiny", {"train.csv": b"id,y\n" + rows})
-    cli.install("tiny", md5)
-    kaggle.pace = 0.05
-    draw = random.Random(0)
-    for _ in range(5):
-        running = cli.start("prepare", "tiny", "--force")
-        time.sleep(draw.uniform(0.3, 2.0))
-        running.send_signal(draw.choice([signal.SIGKILL, signal.SIGTERM]))
-        running.wait()
-    kaggle.pace = 0
-    (row,) = cli.json("prepare", "tiny", "--force")
-    assert row["state"] == "prepared"
-    assert cli("prepare", "tiny", "--verify").returncode == 0
-    left = {path.name for path in (tmp_path / "data/tiny").iterdir()}
-    assert not [name for name in left if "partial" in name or "old" in name]
 
 
 def test_two_at_once_download_once(kaggle: Any, token: None, cli: Any, tmp_path: Path) -> None:

@@ -54,12 +54,6 @@ def test_odd_lines_are_left_out(site: Path) -> None:
     assert read() == [("agent", "one", "a.b"), ("agent", "two", "c : d")]
 
 
-def test_a_group_that_does_not_exist_has_no_kind(site: Path) -> None:
-    make(site, "[mlecore.agent]\none = a\n[mlecore.odd groups]\ntwo = b\n[mle-core.agents]\nthree = c\n")
-    groups = [(point.group, point.kind) for point in entry_points.points()]
-    assert groups == [("mlecore.agent", None), ("mlecore.odd groups", None), ("mle-core.agents", None)]
-
-
 @pytest.mark.parametrize("what", ["a folder", "a pipe", "a device", "a long file"])
 def test_what_is_no_file_of_metadata_is_passed_over(site: Path, what: str) -> None:
     make(site, "[mlecore.agents]\none = a\n", "fine-1.0.dist-info")
@@ -94,15 +88,6 @@ def test_the_first_of_a_name_counts(site: Path, monkeypatch: pytest.MonkeyPatch)
     make(site, "[mlecore.agents]\none = first\n", "My_Thing-2.0.dist-info")
     make(later, "[mlecore.agents]\none = second\n", "my.thing-1.0.dist-info")
     assert read() == [("agent", "one", "first")]
-
-
-def test_versions(site: Path) -> None:
-    make(site, "", metadata="Name: thing\nVersion: 3.1\nSummary: what: it is\n\nVersion: 9\n")
-    entry_points.version.cache_clear()
-    assert entry_points.version("Thing") == "3.1"
-    assert entry_points.version("another") == ""
-    assert entry_points.headers(str(site / INFO)) == {"Name": ["thing"], "Version": ["3.1"], "Summary": ["what: it is"]}
-    entry_points.version.cache_clear()
 
 
 def test_a_command_of_a_plugin_is_imported_when_it_is_named(tmp_path: Path) -> None:

@@ -77,12 +77,6 @@ def test_a_taken_name_goes_to_the_package_that_is_called_after_it(put):
     assert load("agent", "twice").plugin.distribution == "mle-agent-twice"
 
 
-def test_one_name_of_two_kinds_is_no_clash(put):
-    put("mle-agent-same", "same_agent")
-    put("mle-detector-same", "same_detector", DETECTOR, kind="detector")
-    assert found("same").state == found("same", "detector").state == "ok"
-
-
 def test_the_first_distribution_on_the_path_counts(put, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(tmp_path / "earlier"))
     put("mle-agent-double", "double_agent", version="1.0")

@@ -7,9 +7,8 @@ import sys
 
 import pytest
 
-from mlecore.errors import InvalidSubmission, PluginError, UsageError
+from mlecore.errors import PluginError, UsageError
 from mlecore.registry import loading
-from mlecore.registry.imports import file_of
 from mlecore.registry.loading import load, load_extensions
 from mlecore.registry.opening import open_backend
 
@@ -179,12 +178,6 @@ def test_what_is_started_is_looked_at_too(put, returned, reason):
         load("agent", "bad").call("launch", task=None)
 
 
-def test_a_result_of_the_right_type_comes_through(put):
-    source = AGENT.replace('argv=("true",)', 'argv=("true",), files={"a": b"x"}, env={"A": "1"}, grace=5')
-    put("mle-agent-good", "good_agent", source)
-    assert load("agent", "good").call("launch", task=None).grace == 5
-
-
 BACKEND = """
 from mlecore.hookspecs import hookimpl
 from mlecore.options import Option
@@ -230,13 +223,6 @@ def test_what_is_no_backend_is_not_opened(put):
         open_backend("odd")
 
 
-def test_our_own_errors_come_through_as_they_are(put):
-    source = AGENT.replace('return Agent(summary="SUMMARY")', "raise InvalidSubmission('too odd')")
-    put("mle-agent-bad", "bad_agent", "from mlecore.errors import InvalidSubmission\n" + source)
-    with pytest.raises(InvalidSubmission, match="too odd"):
-        load("agent", "bad").call("agent")
-
-
 def test_extensions_share_a_manager_and_a_broken_one_is_left_out(put):
     put("ext-one", "ext_one", EXTENSION, kind="extension", name="one")
     put("ext-two", "ext_two", EXTENSION, kind="extension", name="two")
@@ -247,18 +233,3 @@ def test_extensions_share_a_manager_and_a_broken_one_is_left_out(put):
     assert sys.modules["ext_one"].seen == sys.modules["ext_two"].seen == ["a run"]
     assert [str(error).partition(" (")[0] for error in errors] == ["extension bad"]
     assert manager.get_plugin("extension:bad") is None
-
-
-def test_a_module_comes_before_a_package_further_down_the_path(put, tmp_path, monkeypatch):
-    """As an import would have it; within one folder, the package comes first."""
-    package = put("mle-agent-two", "two_agent.main").with_name("__init__.py")
-    package.touch()
-    assert file_of("two_agent") == package
-    first = tmp_path / "first"
-    first.mkdir()
-    (first / "two_agent.py").touch()
-    monkeypatch.syspath_prepend(str(first))
-    assert file_of("two_agent") == first / "two_agent.py"
-    (package.parent.parent / "two_agent.py").touch()
-    monkeypatch.setattr("sys.path", sys.path[1:])
-    assert file_of("two_agent") == package

@@ -81,12 +81,6 @@ def test_a_whole_bundle(bundle: Path) -> None:
     assert result.exit_code == 0 and "4 runs, all 18 files" in result.output, result.output
 
 
-def test_a_folder_is_a_group(group: Path, tmp_path: Path) -> None:
-    export_group(group, tmp_path / "b")
-    result = CliRunner().invoke(main, ["report", str(tmp_path / "b"), "--json"])
-    assert result.exit_code == 0 and len(json.loads(result.output)["setups"][0]["runs"]) == 4
-
-
 def test_private_details_stay_here(group: Path, tmp_path: Path) -> None:
     record = load_group(group)[0]
     changed = evolve(record, endpoint="https://me:pass@models.example.org/v1?key=abc")
@@ -112,13 +106,6 @@ def test_findings_go_in_without_secrets_of_endpoints(group: Path, tmp_path: Path
     exported = json.loads((folder / "rules.json").read_text())
     assert exported["detector"]["options"] == {"endpoint": "https://judge.example.org/v1", "model": "m"}
     assert exported["settings"] == {"files": 3} and verify(tmp_path / "b").exit_code == 0
-
-
-def test_a_grade_that_is_too_long_to_be_one_stays_here(group: Path, tmp_path: Path) -> None:
-    with (load_group(group)[0].folder / "grade.json").open("r+b") as sparse:
-        sparse.truncate(1 << 40)
-    export_group(group, tmp_path / "b")
-    assert len(list((tmp_path / "b").glob("*/grade.json"))) == len(list(group.glob("*/grade.json"))) - 1
 
 
 def test_no_run_is_left_out_for_a_record_that_cannot_be_read(group: Path, tmp_path: Path) -> None:
@@ -234,26 +221,6 @@ def test_runs_are_compared_with_the_plan(group: Path, tmp_path: Path) -> None:
     export_group(group, tmp_path / "d")
     result = verify(tmp_path / "d")
     assert result.exit_code == 3 and "nothing tells whether they had started" in result.output, result.output
-
-
-def test_changes_before_the_export_are_seen(group: Path, tmp_path: Path) -> None:
-    """Its list has the changed files, but each of them has a digest that is as old as the file."""
-
-    def change(name: str, how) -> str:
-        copy = tmp_path / name / "g"
-        shutil.copytree(group, copy, symlinks=True)
-        how(copy)
-        export_group(copy, tmp_path / name / "b", logs=True)
-        result = verify(tmp_path / name / "b")
-        assert result.exit_code == 1, result.output
-        return result.output
-
-    assert "plan.toml is not the one" in change("plan", lambda g: edit(g / "plan.toml", "retries = ", "retries = 1"))
-    assert "logs/ is not as it was" in change("logs", lambda g: (run_of(g) / "logs" / "agent.log").write_text("fine"))
-    assert "code/ is not as it was" in change("code", lambda g: (run_of(g) / "code" / "other.py").write_text(""))
-    assert "snapshots.json was changed" in change(
-        "history", lambda g: (run_of(g) / "snapshots.json").write_text('{"points": []}')
-    )
 
 
 def test_hostile_lists(folder: Path) -> None:

@@ -110,13 +110,6 @@ def test_an_api_that_fails_while_another_one_answers(front_of, reply):
         assert front.calls()[-1].fault == "the endpoint fails (status 500)"
 
 
-def test_nonsense_models_and_paths(gateway):
-    front = gateway(Answer(status=500, times=0), any_model=True)
-    assert front.ask("/v1/nonsense")[0] == 403
-    assert front.ask("/v1/models", None)[0] == 200
-    assert [call.fault for call in front.calls()] == ["", ""] and front.model.served.probes == 0
-
-
 def test_a_model_that_nobody_planned_counts_only_while_the_planned_ones_fail_too(gateway):
     missing = Answer(status=404, text="The model `nonsense` does not exist.", when="odd", times=0)
     front = gateway(missing, Answer(text="fine", times=0), any_model=True)
