@@ -1,4 +1,4 @@
-"""A competition's ``v2.py`` replaces hooks of edition v1, in edition v2 only, and what is wrong with it is found."""
+"""A competition's other modules: ``v2.py`` replaces hooks in edition v2 only, and ``synthetic.py`` adds some."""
 
 from __future__ import annotations
 
@@ -74,11 +74,23 @@ new = "Which one"
 """
 
 
-def put_competition(put: Put, v2: str = V2, facts: str = FACTS) -> None:
+SYNTHETIC = """
+import coins_comp as v1
+from mlecore.hookspecs import hookimpl
+
+
+@hookimpl
+def make_raw(raw, seed, size):
+    (raw / "rows").write_text(v1.__name__)
+"""
+
+
+def put_competition(put: Put, v2: str = V2, facts: str = FACTS, synthetic: str = SYNTHETIC) -> None:
     points = "[mlecore.competitions]\ncoins = coins_comp\n"
     file = put("mle-comp-coins", "coins_comp.__init__", V1, kind="competition", points=points)
     file.with_name("description.md").write_text("Which side do coins fall on?")
     file.with_name("v2.py").write_text(v2)
+    file.with_name("synthetic.py").write_text(synthetic)
     file.with_name("competition.toml").write_text(facts)
 
 
@@ -146,13 +158,15 @@ def test_a_mere_heading_stands_for_the_section_of_the_description(put: Put) -> N
 
 
 @pytest.mark.parametrize(
-    ("v2", "reason"),
+    ("name", "source", "reason"),
     [
-        ("import no_such_module_here\n", "v2.py: fails to import: no module named 'no_such_module_here'"),
-        (V2.replace("def prepare", "def prepared"), "v2.py: implements an unknown hook: prepared"),
+        ("v2", "import no_such_module_here\n", "v2.py: fails to import: no module named 'no_such_module_here'"),
+        ("v2", V2.replace("def prepare", "def prepared"), "v2.py: implements an unknown hook: prepared"),
+        ("synthetic", SYNTHETIC.replace("make_raw", "make_row"), "synthetic.py: implements an unknown hook: make_row"),
+        ("synthetic", "1 / 0\n", "fails to import: ZeroDivisionError"),
     ],
 )
-def test_a_broken_one_breaks_the_plugin(put: Put, v2: str, reason: str) -> None:
-    put_competition(put, v2)
+def test_a_broken_one_breaks_the_plugin(put: Put, name: str, source: str, reason: str) -> None:
+    put_competition(put, **{name: source})
     with pytest.raises(PluginError, match=reason):
         load("competition", "coins")
