@@ -102,7 +102,10 @@ def test_its_hooks_replace_those_of_v1(put: Put, tmp_path: Path, edition: str, f
     (tmp_path / "raw").mkdir()
     competition("coins", edition).prepare(tmp_path / "raw", tmp_path / "public", tmp_path / "private")
     assert sorted(path.name for path in (tmp_path / "public").iterdir()) == files
-    assert sorted(load("competition", "coins", edition).hooks) == ["examine", "grade", "prepare"]
+    loaded = load("competition", "coins", edition)
+    assert sorted(loaded.hooks) == ["examine", "grade", "make_raw", "prepare"]
+    loaded.call("make_raw", raw=tmp_path, seed=0, size=1.0)
+    assert (tmp_path / "rows").read_text() == loaded.module.__name__ == "coins_comp"
 
 
 def test_a_grade_of_its_own_does_without_the_rules_of_v1(put: Put) -> None:
