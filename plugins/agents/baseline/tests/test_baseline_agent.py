@@ -5,29 +5,18 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import mle_agent_baseline as plugin
 import pandas as pd
 import pytest
+from mlecore_testing.tasks import a_task
 
 from mlecore.agents import Task
 
 
-def task(seed: int = 0, time_limit: float = 300.0) -> Task:
-    return Task(
-        competition="x",
-        title="A task",
-        modality="tabular",
-        metric="roc-auc",
-        direction="maximize",
-        instructions="",
-        rules="",
-        description="",
-        time_limit=time_limit,
-        seed=seed,
-        hardware="",
-        options={},
-    )
+def task(**changes: Any) -> Task:
+    return a_task(**{"metric": "roc-auc", "time_limit": 300.0, **changes})
 
 
 @pytest.fixture

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import mle_agent_command as plugin
 import pytest
+from mlecore_testing.tasks import a_task
 
-from mlecore.agents import Launch, Task
+from mlecore.agents import Launch
 from mlecore.errors import UsageError
 from mlecore.options import resolve
 
@@ -23,21 +24,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def launch(**given: str) -> Launch:
-    task = Task(
-        competition="spaceship-titanic",
-        title="",
-        modality="tabular",
-        metric="accuracy",
-        direction="maximize",
-        instructions="",
-        rules="",
-        description="",
-        time_limit=90.0,
-        seed=3,
-        hardware="",
-        options=resolve(plugin.agent().options, given, "agent command"),
-    )
-    result: Launch = plugin.launch(task)
+    options = resolve(plugin.agent().options, given, "agent command")
+    result: Launch = plugin.launch(a_task(time_limit=90.0, seed=3, options=options))
     return result
 
 

@@ -13,8 +13,7 @@ from types import ModuleType
 
 import mle_agent_dummy as plugin
 import pytest
-
-from mlecore.agents import Task
+from mlecore_testing.tasks import a_task
 
 
 @pytest.fixture
@@ -29,26 +28,9 @@ def home(tmp_path: Path) -> Path:
     opt.mkdir()
     (opt / "sample.csv").write_text("id,target\n1,0\n")
     (opt / "validate").write_text("")
-    for name, source in plugin.launch(task("none")).files.items():
+    for name, source in plugin.launch(a_task(options={"network": "none"})).files.items():
         shutil.copyfile(str(source), home / name)
     return home
-
-
-def task(network: str) -> Task:
-    return Task(
-        competition="x",
-        title="",
-        modality="",
-        metric="",
-        direction="maximize",
-        instructions="",
-        rules="",
-        description="",
-        time_limit=60.0,
-        seed=0,
-        hardware="",
-        options={"network": network},
-    )
 
 
 @pytest.fixture
@@ -97,14 +79,6 @@ def test_writable_data_and_tools_are_found_and_left_alone(home: Path, probe: dic
     assert (home / "instructions.txt").read_text() == "Rules."
 
 
-def test_keys_are_reported_by_name_only(probe: dict[str, ModuleType], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-hidden")
-    monkeypatch.setenv("KAGGLE_USERNAME", "hidden-too")
-    finding = probe["identity"].keys_in_environment()
-    assert not finding["ok"]
-    assert "KAGGLE_USERNAME" in finding["detail"]
-    assert "OPENAI_API_KEY" in finding["detail"]
-    assert "hidden" not in finding["detail"]
 
 
 def test_other_users_processes_are_distinguished_from_the_runs_own(probe: dict[str, ModuleType]) -> None:

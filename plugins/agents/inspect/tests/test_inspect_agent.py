@@ -75,7 +75,6 @@ def test_react_submits_through_the_gateway(place: Path, options: Mapping[str, st
     assert done.leaks == ()
 
 
-@pytest.mark.in_turn(3)
 @pytest.mark.sandbox
 @pytest.mark.network
 def test_an_agent_of_another_package_hunts_for_answers_in_vain(place: Path, options: Mapping[str, str]) -> None:

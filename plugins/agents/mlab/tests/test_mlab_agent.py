@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import mle_agent_mlab as plugin
 import pytest
-from mle_lib_agents import programs
+from mle_lib_agents import programs, testing
 from mlecore_testing import check_agent, scripted_run
-from mlecore_testing.models import Answer, Script, scripted_model
+from mlecore_testing.models import Answer, Script
 
 SETTINGS = {
     "model": "scripted",
@@ -50,37 +47,17 @@ SOLVE = (
 )
 
 
-class Loop:
-    """The program in its own folder, as in a sandbox."""
-
+class Loop(testing.Loop):
     def __init__(self, home: Path) -> None:
-        self.home = home
-        for name in ("agent", "data", "submission"):
+        super().__init__(home, programs(plugin.WORK, "clock.py", "commands.py", "ending.py"))
+        for name in ("data", "submission"):
             (home / name).mkdir()
-        for name, path in programs(plugin.WORK, "clock.py", "commands.py", "ending.py").items():
-            (home / name).write_bytes(path.read_bytes())
         (home / "data" / "sample_submission.csv").write_text("id,y\n")
         (home / "validate_submission.sh").write_text("grep id $1 && echo valid")
 
-    def run(self, *answers: Answer, **settings: object) -> str:
-        """The last line that it prints."""
-        with scripted_model(Script(answers=(*answers, SUMMARY, EDITED, UNDERSTOOD, REFLECTED))) as model:
-            env = {
-                "PATH": os.environ["PATH"],
-                "MLECORE_HOME": str(self.home),
-                "MLECORE_TIME_LIMIT": "90",
-                "OPENAI_BASE_URL": model.url,
-                "OPENAI_API_KEY": "token",
-                "ANTHROPIC_BASE_URL": model.root,
-                "ANTHROPIC_API_KEY": "token",
-                "MLAB_SETTINGS": json.dumps(SETTINGS | settings),
-            }
-            argv = [sys.executable, "agent/main.py"]
-            done = subprocess.run(argv, cwd=self.home, env=env, input="Roses.", capture_output=True, text=True)
-            self.served = model.served
-        assert not done.stderr and done.returncode == 0, done.stderr
-        assert (self.home / "logs" / "outcome").read_text() == done.stdout.splitlines()[-1] + "\n"
-        return done.stdout.splitlines()[-1]
+    def solve(self, *answers: Answer, **settings: object) -> str:
+        script = Script(answers=(*answers, SUMMARY, EDITED, UNDERSTOOD, REFLECTED))
+        return self.run(script, "MLAB_SETTINGS", SETTINGS | settings)
 
     def observed(self) -> list[str]:
         """What came of each step."""
@@ -100,7 +77,7 @@ def test_conformance() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("protocol", ["chat", "responses", "messages"])
 def test_every_protocol(loop: Loop, protocol: str) -> None:
-    assert loop.run(*SOLVE, protocol=protocol) == "submitted"
+    assert loop.solve(*SOLVE, protocol=protocol) == "submitted"
     assert (loop.home / "submission" / "submission.csv").exists()
     used = plugin.usage(loop.home / "logs")
     assert (used.input_tokens, used.output_tokens) == (loop.served.input, loop.served.output)
@@ -126,7 +103,7 @@ def test_every_action(loop: Loop) -> None:
         step("Reflection", things_to_reflect_on="the plan"),
         DONE,
     )
-    assert loop.run(*steps) == "submitted"
+    assert loop.solve(*steps) == "submitted"
     seen = loop.observed()
     assert seen[0] == "long.csv\nsample_submission.csv"
     assert seen[4] == "It printed:\nfirst\nsecond"
@@ -153,7 +130,7 @@ def test_what_goes_wrong_is_observed(loop: Loop) -> None:
         step("Execute Script", script_name="x.py"),
         DONE,
     )
-    assert loop.run(*steps, script_timeout=1) == "submitted"
+    assert loop.solve(*steps, script_timeout=1) == "submitted"
     seen = loop.observed()
     expected = ("no file none.csv", "takes other arguments (file_name)", "no script", "Nothing was changed", "a folder")
     assert all(word in text for word, text in zip(expected, seen, strict=False)), seen
@@ -167,15 +144,15 @@ def test_the_format_is_asked_for_again(loop: Loop) -> None:
         step("Dance"),
         Answer(text="Thought: x\nAction: List Files\nAction Input: {", when="no action 'Dance'"),
     )
-    assert loop.run(*bad[:2], DONE) == "submitted"
+    assert loop.solve(*bad[:2], DONE) == "submitted"
     prompts = [request["body"]["messages"][0]["content"] for request in loop.served.requests]
     assert "begins with 'Thought'" in prompts[1] and "There is no action 'Dance'" in prompts[2]
-    assert loop.run(*bad) == "gave_up: the model does not keep to the format"
+    assert loop.solve(*bad) == "gave_up: the model does not keep to the format"
 
 
 @pytest.mark.slow
 def test_the_log_is_remembered_and_the_prompt_stays_short(loop: Loop) -> None:
-    assert loop.run(*[step("List Files", dir_path="data")] * 20, DONE) == "submitted"
+    assert loop.solve(*[step("List Files", dir_path="data")] * 20, DONE) == "submitted"
     prompts = [text for request in loop.served.requests if TASK in (text := request["body"]["messages"][0]["content"])]
     assert "[Observation]: o" in prompts[-1] and prompts[-1].count("Observation:\n```") == 2
     assert len(prompts[-1]) < len(prompts[0]) + 2000 + 2 * 400
@@ -183,8 +160,8 @@ def test_the_log_is_remembered_and_the_prompt_stays_short(loop: Loop) -> None:
 
 @pytest.mark.slow
 def test_it_ends_when_nothing_more_can_come(loop: Loop) -> None:
-    assert loop.run(step("List Files", dir_path="."), steps=1) == "steps_used"
-    assert loop.run(Answer(status=403, text="no budget")).startswith("no_answer: Permission")
+    assert loop.solve(step("List Files", dir_path="."), steps=1) == "steps_used"
+    assert loop.solve(Answer(status=403, text="no budget")).startswith("no_answer: Permission")
 
 
 @pytest.mark.slow

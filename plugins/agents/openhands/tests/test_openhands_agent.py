@@ -34,7 +34,6 @@ def test_usage_is_that_of_the_whole_conversation(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.in_turn(4)
 @pytest.mark.network
 @pytest.mark.sandbox
 def test_a_graded_run_in_two_sessions(tmp_path: Path) -> None:

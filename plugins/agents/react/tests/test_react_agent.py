@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import mle_agent_react as plugin
 import pytest
+from mle_lib_agents import programs, testing
 from mlecore_testing import check_agent, scripted_run
-from mlecore_testing.models import Answer, Script, Tool, scripted_model
+from mlecore_testing.models import Answer, Script, Tool
 
 SETTINGS = {
     "model": "scripted",
@@ -37,34 +35,14 @@ def test_conformance() -> None:
     check_agent("react")
 
 
-class Loop:
-    """The program in its own folder, as in a sandbox."""
-
+class Loop(testing.Loop):
     def __init__(self, home: Path) -> None:
-        self.home = home
-        (home / "logs").mkdir()
-        (home / "agent").mkdir()
-        for name, path in plugin.programs(plugin.WORK, "clock.py", "commands.py", "ending.py").items():
-            (home / name).write_bytes(path.read_bytes())
+        super().__init__(home, programs(plugin.WORK, "clock.py", "commands.py", "ending.py"))
         (home / "validate_submission.sh").write_text("head -1 $1 | grep id || { echo the header is wrong; exit 1; }")
 
-    def run(self, *answers: Answer, script: Script | None = None, limit: float = 60, **settings: object) -> str:
-        """The last line that it prints."""
-        with scripted_model(script or Script(answers=answers)) as model:
-            env = {
-                "PATH": os.environ["PATH"],
-                "MLECORE_HOME": str(self.home),
-                "MLECORE_TIME_LIMIT": str(limit),
-                "OPENAI_BASE_URL": model.url,
-                "OPENAI_API_KEY": "token",
-                "REACT_SETTINGS": json.dumps(SETTINGS | settings),
-            }
-            argv = [sys.executable, "agent/main.py"]
-            done = subprocess.run(argv, cwd=self.home, env=env, input="The task.", capture_output=True, text=True)
-            self.served = model.served
-        assert done.returncode == 0, done.stderr
-        assert (self.home / "logs" / "outcome").read_text() == done.stdout.splitlines()[-1] + "\n"
-        return done.stdout.splitlines()[-1]
+    def solve(self, *answers: Answer, context_of: int | None = None, limit: float = 60, **settings: object) -> str:
+        script = Script(answers=answers) if context_of is None else Script(answers=answers, context=context_of)
+        return self.run(script, "REACT_SETTINGS", SETTINGS | settings, limit)
 
     def seen(self, number: int) -> list[str]:
         """What the model saw with its call of this number: the text of each message."""
@@ -78,7 +56,7 @@ def loop(tmp_path: Path) -> Loop:
 
 @pytest.mark.slow
 def test_commands_run_and_a_valid_file_is_submitted(loop: Loop) -> None:
-    assert loop.run(shell("echo seen $((6*7))"), SOLVE, SUBMIT) == "submitted"
+    assert loop.solve(shell("echo seen $((6*7))"), SOLVE, SUBMIT) == "submitted"
     assert loop.seen(0)[1] == "The task."
     assert loop.seen(1)[-1].startswith("seen 42\n[step 1 of 20; time left: ")
     assert loop.served.requests[0]["body"]["temperature"] == 0.5
@@ -90,20 +68,20 @@ def test_commands_run_and_a_valid_file_is_submitted(loop: Loop) -> None:
 @pytest.mark.slow
 def test_an_invalid_file_is_not_submitted(loop: Loop) -> None:
     wrong = shell("mkdir submission; echo wrong > submission/submission.csv")
-    assert loop.run(wrong, SUBMIT, SOLVE, SUBMIT) == "submitted"
+    assert loop.solve(wrong, SUBMIT, SOLVE, SUBMIT) == "submitted"
     assert "the header is wrong" in loop.seen(2)[-1]
 
 
 @pytest.mark.slow
 def test_what_is_slow_or_long_is_cut(loop: Loop) -> None:
-    loop.run(shell("sleep 30 & sleep 30"), shell("seq 9999; exit 3"), SOLVE, SUBMIT)
+    loop.solve(shell("sleep 30 & sleep 30"), shell("seq 9999; exit 3"), SOLVE, SUBMIT)
     assert loop.seen(1)[-1].startswith("[ended after 1 seconds]")
     assert "bytes left out" in loop.seen(2)[-1] and "[exit code 3]" in loop.seen(2)[-1] and len(loop.seen(2)[-1]) < 400
 
 
 @pytest.mark.slow
 def test_old_turns_are_forgotten_and_the_task_is_not(loop: Loop) -> None:
-    loop.run(shell("seq 999", times=10), SOLVE, SUBMIT, output=2000, context=1500)
+    loop.solve(shell("seq 999", times=10), SOLVE, SUBMIT, output=2000, context=1500)
     sizes = [len("".join(loop.seen(number))) for number in range(12)]
     assert max(sizes) < 4 * 1500 + 2000 and all(loop.seen(number)[1] == "The task." for number in range(12))
 
@@ -111,7 +89,7 @@ def test_old_turns_are_forgotten_and_the_task_is_not(loop: Loop) -> None:
 @pytest.mark.slow
 def test_a_context_smaller_than_declared_is_noticed(loop: Loop) -> None:
     answers = (shell("seq 999", times=6), SOLVE, SUBMIT)
-    assert loop.run(script=Script(answers=answers, context=2000), output=2000, context=9999) == "submitted"
+    assert loop.solve(*answers, context_of=2000, output=2000, context=9999) == "submitted"
     assert loop.served.statuses[400] > 0
 
 
@@ -125,7 +103,7 @@ def test_odd_answers_do_not_end_the_work(loop: Loop) -> None:
         Answer(status=500),
         Answer(malformed=True),
     )
-    assert loop.run(*odd, SOLVE, SUBMIT) == "submitted"
+    assert loop.solve(*odd, SOLVE, SUBMIT) == "submitted"
     assert "call submit" in loop.seen(1)[-1] and "two tools" in loop.seen(2)[-1] and "no JSON" in loop.seen(3)[-1]
 
 
@@ -134,12 +112,12 @@ def test_no_call_that_a_server_rejects_stays_in_the_history(loop: Loop) -> None:
     """Arguments cut short: llama.cpp answers 500 for ever. What else a server rejects goes with the last turn, once."""
     cut = Answer(tools=(Tool(name="shell", arguments='{"command": "echo unterminat'),))
     rejected = Answer(status=400, text="bad history")
-    assert loop.run(cut, SOLVE, SUBMIT) == "submitted"
+    assert loop.solve(cut, SOLVE, SUBMIT) == "submitted"
     messages = loop.served.requests[-1]["body"]["messages"]
     calls = [call for message in messages for call in message.get("tool_calls", ())]
     assert len(calls) == 2 and all(json.loads(call["function"]["arguments"]) is not None for call in calls)
-    assert loop.run(SOLVE, rejected, rejected, SUBMIT) == "submitted"
-    assert loop.run(cut, *[rejected] * 3).startswith("no_answer: Error code: 400")
+    assert loop.solve(SOLVE, rejected, rejected, SUBMIT) == "submitted"
+    assert loop.solve(cut, *[rejected] * 3).startswith("no_answer: Error code: 400")
 
 
 @pytest.mark.slow
@@ -152,7 +130,7 @@ def test_no_call_that_a_server_rejects_stays_in_the_history(loop: Loop) -> None:
     ],
 )
 def test_answers_without_calls_end_it_and_name_what_to_check(loop: Loop, first: Answer) -> None:
-    ended = loop.run(first, Answer(text="Done.", times=0), steps=500)
+    ended = loop.solve(first, Answer(text="Done.", times=0), steps=500)
     assert ended.startswith("gave_up: 5 answers in a row")
     assert ("--tool-call-parser" in ended) == ("<tool" in first.text)
     assert loop.served.calls == 5
@@ -160,9 +138,9 @@ def test_answers_without_calls_end_it_and_name_what_to_check(loop: Loop, first: 
 
 @pytest.mark.slow
 def test_it_ends_when_nothing_more_can_come(loop: Loop) -> None:
-    assert loop.run(SOLVE, shell("true", times=0), steps=3) == "steps_used"
-    assert loop.run(shell("true", times=0), limit=31, steps=10**6) == "time_up"
-    assert loop.run(Answer(status=403, text="no budget")).startswith("no_answer: Error code: 403")
+    assert loop.solve(SOLVE, shell("true", times=0), steps=3) == "steps_used"
+    assert loop.solve(shell("true", times=0), limit=31, steps=10**6) == "time_up"
+    assert loop.solve(Answer(status=403, text="no budget")).startswith("no_answer: Error code: 403")
 
 
 # Keys would be in its environment, in files, or in the processes that it sees; the pattern does not match itself.

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import mle_agent_submissions as plugin
 import pytest
+from mlecore_testing.tasks import a_task
 
 from mlecore.agents import Task
 from mlecore.errors import UsageError
@@ -13,20 +14,7 @@ from mlecore.options import resolve
 
 
 def task(folder: Path, seed: int = 0) -> Task:
-    return Task(
-        competition="spaceship-titanic",
-        title="",
-        modality="tabular",
-        metric="accuracy",
-        direction="maximize",
-        instructions="",
-        rules="",
-        description="",
-        time_limit=60.0,
-        seed=seed,
-        hardware="",
-        options={"from": str(folder)},
-    )
+    return a_task(seed=seed, options={"from": str(folder)})
 
 
 def put(folder: Path, name: str) -> Path:

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-import importlib.util
+import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parent))  # for ngram
 
-def _load() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("familiarity_ngram", Path(__file__).with_name("ngram.py"))
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-_ngram = _load()
+import ngram
 
 
 @pytest.fixture
 def bigrams() -> type:
-    return _ngram.Bigrams
+    return ngram.Bigrams
 
 
 @pytest.fixture
 def server() -> Iterator[object]:
-    with _ngram.serve() as server:
+    with ngram.serve() as server:
         yield server

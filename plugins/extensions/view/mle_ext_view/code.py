@@ -61,7 +61,6 @@ class Shown:
     size: int
     lines: list[Markup]
     cut: bool  # there is more
-    is_text: bool
 
 
 def listed(run: Path, folders: tuple[str, ...] = OUTPUT, most: int = LISTED) -> tuple[list[Listed], bool]:
@@ -96,7 +95,7 @@ def text_of(run: Path, path: str, runs: Path) -> tuple[str, int]:
 def shown(run: Path, path: str, runs: Path) -> Shown:
     """A file with its syntax highlighted. Raises Missing."""
     text, size = text_of(run, path, runs)
-    return Shown(path=path, size=size, lines=highlighted(text, path), cut=size > SHOWN, is_text=True)
+    return Shown(path=path, size=size, lines=highlighted(text, path), cut=size > SHOWN)
 
 
 def highlighted(text: str, path: str) -> list[Markup]:

@@ -51,7 +51,6 @@ def test_every_page_is_quiet(browser: Browser, address: str) -> None:
 
 
 @pytest.mark.network
-@pytest.mark.in_turn(2)
 def test_a_screen_reader_finds_its_way(browser: Browser, address: str, axe: str) -> None:
     """Colours take axe most of its time, and are the same in every row and line: it looks at the first ones."""
 

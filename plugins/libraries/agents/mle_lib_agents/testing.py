@@ -1,15 +1,18 @@
-"""For tests of agents whose session is continued while time is left."""
+"""For tests of agents with a model: their loop by itself, and sessions that are continued while time is left."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from mlecore_testing import ScriptedRun, scripted_run
-from mlecore_testing.models import Answer
+from mlecore_testing.models import Answer, Script, scripted_model
 
 SAID = "That is all."
 
@@ -38,3 +41,35 @@ def run_in_two_sessions(
     for usage in (done.record.usage, done.record.reported_usage):
         assert usage and usage.input_tokens == done.served.input
     return done
+
+
+class Loop:
+    """An agent's program in its own folder, as in a sandbox, against a scripted model."""
+
+    def __init__(self, home: Path, files: Mapping[str, Path]) -> None:
+        self.home = home
+        for name in ("agent", "logs"):
+            (home / name).mkdir()
+        for name, path in files.items():
+            (home / name).write_bytes(path.read_bytes())
+
+    def run(self, script: Script, settings_in: str, settings: Mapping[str, object], limit: float = 90) -> str:
+        """The last line that it prints, which is its outcome. ``served`` has what it asked."""
+        with scripted_model(script) as model:
+            env = {
+                "PATH": os.environ["PATH"],
+                "MLECORE_HOME": str(self.home),
+                "MLECORE_TIME_LIMIT": str(limit),
+                "OPENAI_BASE_URL": model.url,
+                "OPENAI_API_KEY": "token",
+                "ANTHROPIC_BASE_URL": model.root,
+                "ANTHROPIC_API_KEY": "token",
+                settings_in: json.dumps(settings),
+            }
+            argv = [sys.executable, "agent/main.py"]
+            done = subprocess.run(argv, cwd=self.home, env=env, input="The task.", capture_output=True, text=True)
+            self.served = model.served
+        assert done.returncode == 0, done.stderr
+        outcome = done.stdout.splitlines()[-1]
+        assert (self.home / "logs" / "outcome").read_text() == outcome + "\n"
+        return outcome

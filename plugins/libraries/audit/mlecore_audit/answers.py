@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import IO
 
-from mlecore_audit import outlines, sequences
+from mlecore_audit import names, outlines, sequences
 from mlecore_audit.columns_found import Columns
 from mlecore_audit.fields import Fields, reader_of
 from mlecore_audit.files import HEAD, Item, is_text
@@ -89,6 +89,7 @@ def examine(subject: Subject, items: int = _ITEMS) -> Iterator[Finding]:
         yield from columns.of_metadata(examples[kind], fields_by_key)
         yield from sequences.findings(subject, examples[kind], fields_by_key)
     yield from outlines.examine(subject)
+    yield from names.findings(subject)
 
 
 def _kind(item: Item, key: str) -> str:

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING
 
@@ -350,7 +350,7 @@ class Subject:
                 continue
             role = role_of(frame, self.keys, self.targets, ids, classes)
             if role is not None:
-                found.append(TableRows(where, *role, frame.head(HEAD_ROWS).copy(), _Reader(self, where)))
+                found.append(TableRows(where, *role, frame.head(HEAD_ROWS).copy(), partial(self.read_table, where)))
         return found
 
     def read_table(self, where: str) -> Batches:
@@ -370,17 +370,6 @@ _MEDALS = ("gold", "silver", "bronze")
 def is_records(where: str) -> bool:
     """Is a table a file of records with pictures, which is slow to read?"""
     return where.endswith((".tfrec", ".tfrecord", ".tfrecords"))
-
-
-class _Reader:
-    """Reads a table again, from its beginning, at each call."""
-
-    def __init__(self, subject: Subject, where: str) -> None:
-        self._subject = subject
-        self._where = where
-
-    def __call__(self) -> Batches:
-        return self._subject.read_table(self._where)
 
 
 def _frame(text: bytes) -> DataFrame:

@@ -262,6 +262,16 @@ def test_metadata_of_members_of_archives_are_read(found_by: FoundBy) -> None:
     _assert_answer(found_by("answers", plant), "public/test.tar.gz!pictures.zip!k", "its field 'text note'")
 
 
+def test_folders_named_after_the_label_are_found(found_by: FoundBy) -> None:
+    def plant(public: Path, train: pd.DataFrame, test: pd.DataFrame) -> None:
+        for id, digit in zip(test["id"], test["digit"], strict=True):
+            (public / "test" / str(digit)).mkdir(parents=True, exist_ok=True)
+            (public / "test" / str(digit) / f"{id}.bin").write_bytes(b"")
+
+    (found,) = found_by("answers", plant)
+    assert (found.level, found.kind, found.score) == ("answer", "names", 1.0)
+
+
 def test_clean_data_give_no_finding(found_by: FoundBy) -> None:
     assert found_by("answers") == []
 

@@ -1,0 +1,28 @@
+"""A task as a value, for tests of one agent's `launch`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attrs import evolve
+
+from mlecore.agents import Task
+
+
+def a_task(**changes: Any) -> Task:
+    """Of a table problem, with no words in it."""
+    task = Task(
+        competition="spaceship-titanic",
+        title="",
+        modality="tabular",
+        metric="accuracy",
+        direction="maximize",
+        instructions="",
+        rules="",
+        description="",
+        time_limit=60.0,
+        seed=0,
+        hardware="",
+        options={},
+    )
+    return evolve(task, **changes)
