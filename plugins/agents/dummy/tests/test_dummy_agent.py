@@ -79,8 +79,6 @@ def test_writable_data_and_tools_are_found_and_left_alone(home: Path, probe: dic
     assert (home / "instructions.txt").read_text() == "Rules."
 
 
-
-
 def test_other_users_processes_are_distinguished_from_the_runs_own(probe: dict[str, ModuleType]) -> None:
     own = probe["processes"].own
     me, child, other = os.getpid(), 10**8, 10**8 + 1

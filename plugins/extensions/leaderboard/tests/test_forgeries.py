@@ -84,28 +84,18 @@ def test_edited_grades_are_rejected(board: Path, data: Path, enter) -> None:
 
 
 def test_runs_on_other_data_are_undecided_and_have_their_own_tables(board: Path, data: Path, enter) -> None:
-    grader = {"name": COMPETITION, "version": "0.1.0", "distribution": f"mle-comp-{COMPETITION}", "source": "0" * 64}
     honest = enter("honest")
     enter("too", right=0.8)
     with open_bundle(honest) as opened:
         digest = load_group(opened.group)[0].data_digest or ""
-    last_digit = digest[:-1] + ("1" if digest.endswith("0") else "0")
-    for number, record in enumerate(
-        (
-            {"answers_digest": "0" * 64},
-            {"answers_digest": None},
-            {"data_digest": last_digit},
-            {"description_digest": "0" * 64},
-            {"plugins": [grader]},
-        )
-    ):
-        enter(f"evil{number}", record=record)
-    enter("evil5", grade={"plugin_source": "1" * 64})
-    for number in range(6):
+    enter("evil0", record={"answers_digest": None})
+    enter("evil1", record={"data_digest": digest[:-1] + ("1" if digest.endswith("0") else "0")})
+    enter("evil2", grade={"plugin_source": "1" * 64})
+    for number in range(3):
         code, said = check(board, f"evil{number}", "--regrade", "--data", data)
         assert code == 3 and "undecided, regrading" in said, said
     members = sorted(sorted(row["entry"] for row in table["rows"]) for table in build(board)["tables"])
-    assert members == [*([f"evil{number}"] for number in range(6)), ["honest", "too"]], members
+    assert members == [["evil0"], ["evil1"], ["evil2"], ["honest", "too"]], members
 
 
 def test_one_run_on_other_data_is_enough(board: Path, data: Path, key: Path, add, enter) -> None:
