@@ -13,20 +13,13 @@ import os
 import stat
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
-from attrs import evolve
-
 from mle_backend_docker import (
-    container,
     fetching,
-    gateway,
     images,
     names,
     network,
@@ -35,10 +28,11 @@ from mle_backend_docker import (
     system_calls,
 )
 from mle_backend_docker.containers import INIT_MARGIN, handle_of, id_of, place_of
-from mle_backend_docker.engine import Engine, locked, moment
+from mle_backend_docker.engine import Engine
 from mle_backend_docker.gpus import Gpus
+from mle_backend_docker.removing import remove
 from mle_backend_docker.settings import Settings
-from mle_backend_docker.users import User, user_of
+from mle_backend_docker.starting import Starter
 from mlecore.agents import Recipe
 from mlecore.backends import (
     GONE,
@@ -56,13 +50,10 @@ from mlecore.backends import (
     Progress,
     Resources,
     Sandbox,
-    secret_values,
 )
-from mlecore.errors import BackendError, BackendUnreachable, ImageGone
+from mlecore.errors import BackendError, BackendUnreachable
 from mlecore.options import Option, declared, read_settings
 
-CREATOR_TIMEOUT = 20.0  # seconds after which the creator of a container that was not started counts as dead
-REMOVAL_TIMEOUT = 60.0  # seconds
 CHECKED_ENTRIES = 2000  # of public data, which one program prepares, so that a few stand for all
 
 
@@ -77,7 +68,7 @@ class DockerBackend(Backend):
         self.engine = engine or Engine()
         self.gpus = Gpus(self.engine, self.settings.gpus)
         self._backstop = outcome.Backstop(self.engine)
-        self._users: dict[str, User] = {}  # by image
+        self._starter = Starter(self.engine, self.settings, self.gpus)
 
     def preflight(self, requested: Sequence[Resources] = ()) -> list[Problem]:
         return preflight.problems(self.engine, self.settings, self.gpus, requested)
@@ -150,184 +141,8 @@ class DockerBackend(Backend):
         return images.push(self.engine, images.tag_of(self.engine, image), registry, io.StringIO())
 
     def start(self, job: Job) -> Handle:
-        """Start a job, once, even if another controller starts it too or an earlier start was interrupted.
-
-        Creating the container claims the job: names are unique at an engine. The rest can be done again.
-        """
         names.check(job)
-        with locked(job.name):
-            return self._start(job)
-
-    def _start(self, job: Job) -> Handle:
-        found, created = self.engine.container(job.name), False
-        if found is None:
-            image, user = self._image(job)
-            if not (image["Config"].get("Labels") or {}).get(names.RECIPE):
-                # An image that was not built for us runs as it was meant to.
-                job = evolve(job, resources=evolve(job.resources, writable_root=True))
-            found, created = self._create(job, image["Id"], user)
-        if (found["Config"].get("Labels") or {}).get(names.JOB) != job.name:
-            raise BackendError(
-                f"a container that mlecore did not start is named {job.name}",
-                fix=f"docker rename {job.name} other",
-            )
-        if not created:
-            found = self._wait_for_creator(job, found)
-        if found["State"]["Status"] == "created":
-            try:
-                self._fill_and_start(job, found)
-            except BackendUnreachable:
-                raise
-            except BackendError:
-                self._remove(job.name)  # it never ran
-                raise
-        return handle_of(job.name, found["Id"], self.engine.id)
-
-    def _image(self, job: Job) -> tuple[Mapping[str, Any], User]:
-        image = self.engine.image(job.image.ref)
-        if image is None:
-            raise ImageGone(f"the image {job.image.ref} is no longer there", fix="mlecore runs retry builds it again.")
-        if image["Id"] not in self._users:
-            self._users[image["Id"]] = user_of(self.engine, image, self.settings.user)
-        return image, self._users[image["Id"]]
-
-    def _create(self, job: Job, image: str, user: User) -> tuple[dict[str, Any], bool]:
-        """The container, and whether it was created here."""
-        import docker.errors
-
-        resources, engine = job.resources, self.engine
-        labels = names.labels(job, "agent", self.settings.labels)
-        selinux = engine.security("selinux")
-        try:
-            relay = images.relay_image(engine, self.settings) if resources.network == "llm" else ""
-            if resources.model is not None:
-                gateway.start(engine, self.settings, job, labels, selinux)
-            attachment = network.provide(engine, job, relay, labels, selinux)
-            with self.gpus.claim(job) as ids:
-                if ids:
-                    labels[names.GPUS] = ",".join(ids)
-                size = resources.disk if resources.disk is not None and engine.limits_disk else None
-                variables = container.environment(job, user, ids, attachment.proxy, attachment.gateway)
-                config = {
-                    "Image": image,
-                    "Entrypoint": [],
-                    "Cmd": container.command(job),
-                    "User": user.spec,
-                    "WorkingDir": "/home",
-                    "Tty": resources.terminal,
-                    "Env": [f"{key}={value}" for key, value in variables.items()],
-                    "Labels": {**labels, names.SECONDS: f"{resources.time_limit + resources.grace:.2f}"},
-                    "Healthcheck": {"Test": ["NONE"]},
-                    "StopSignal": "SIGTERM",
-                    "HostConfig": container.host_config(
-                        job,
-                        network=attachment.mode,
-                        hosts=attachment.hosts,
-                        gpus=ids,
-                        runtime=self.settings.runtime,
-                        engine_memory=int(engine.info.get("MemTotal") or 0),
-                        volumes=container.mounts(job, {**labels, names.ROLE: "volume"}, size),
-                        size=size,
-                        selinux=selinux,
-                        podman=engine.is_podman,
-                        filtered=system_calls.is_ours(engine),
-                    ),
-                }
-                try:
-                    with engine.request(f"creating the container of {job.name}"):
-                        created = engine.create(config, job.name)
-                except docker.errors.NotFound as error:
-                    raise ImageGone(f"the image {job.image.ref} has just been removed: {error}") from None
-        except BackendUnreachable:
-            raise
-        except BackendError:
-            if engine.container(job.name) is None:
-                self._remove(job.name)
-            raise
-        found = engine.container(job.name)
-        if found is None:
-            raise BackendUnreachable(f"the container of {job.name} was there and is gone again; somebody removed it")
-        return found, created
-
-    def _wait_for_creator(self, job: Job, found: dict[str, Any]) -> dict[str, Any]:
-        """Another controller created it, one that our lock does not reach (in a container) or that has died."""
-        created = moment(found["Created"])  # the engine's clock is this machine's
-        while found["State"]["Status"] == "created":
-            if (datetime.now(UTC) - created).total_seconds() > CREATOR_TIMEOUT:
-                break
-            time.sleep(0.1)
-            again = self.engine.container(job.name)
-            if again is None:
-                raise BackendUnreachable(f"{job.name} was being started by another controller, which gave it up")
-            found = again
-        return found
-
-    def _fill_and_start(self, job: Job, found: Mapping[str, Any]) -> None:
-        """Both volumes are filled at once, as the engine takes its time for each."""
-        filler = f"{job.name}-fill"
-        with ThreadPoolExecutor(1, "tools") as beside:
-            tools = beside.submit(self._fill_tools, job, found, filler)
-            uid, _, gid = found["Config"]["User"].partition(":")
-            if not found["Config"]["Labels"].get(names.RECIPE):
-                self._open_home(job, found)
-            with container.home_archive(job, (int(uid), int(gid)), secret_values(job)) as home, self._starting(job):
-                self.engine.api.put_archive(found["Id"], "/home", home)
-            tools.result()
-            removed = beside.submit(self.engine.remove, filler)
-            with self._starting(job):
-                self.engine.api.start(found["Id"])
-            removed.result()
-
-    def _fill_tools(self, job: Job, found: Mapping[str, Any], filler: str) -> None:
-        """The agent's container mounts /opt/mlecore read-only; it is filled through one that is never started."""
-        self.engine.remove(filler)  # of a start that was cut off
-        config = {
-            "Image": found["Image"],
-            "Entrypoint": [],
-            "Cmd": ["true"],
-            "User": "0:0",
-            "Labels": {**found["Config"]["Labels"], names.ROLE: "fill"},
-            "NetworkDisabled": True,
-            "HostConfig": {"Mounts": [{"Type": "volume", "Source": names.tools(job.name), "Target": names.TOOLS}]},
-        }
-        with container.tools_archive(job) as tools, self._starting(job):
-            self.engine.api.create_container_from_config(config, name=filler)
-            self.engine.api.put_archive(filler, names.TOOLS, tools)
-
-    def _open_home(self, job: Job, found: Mapping[str, Any]) -> None:
-        """Let the agent write what its ready-made image has below /home, as the entrypoint of MLE-bench's images does.
-
-        The image's own root does it, without capabilities, and with nothing in reach but the run's volumes.
-        """
-        opener = f"{job.name}-open"
-        self.engine.remove(opener)  # of a start that was cut off
-        config = {
-            "Image": found["Image"],
-            "Entrypoint": [],
-            "Cmd": container.OPEN_HOME,
-            "User": "0:0",
-            "Labels": {**found["Config"]["Labels"], names.ROLE: "fill"},
-            "HostConfig": {
-                **container.hardened(self.engine.security("selinux")),
-                "NetworkMode": "none",
-                "VolumesFrom": [found["Id"]],
-            },
-        }
-        with self._starting(job):
-            self.engine.api.create_container_from_config(config, name=opener)
-            self.engine.api.start(opener)
-            self.engine.api.wait(opener)  # whatever it says: an image without these programs has other agents
-        self.engine.remove(opener)
-
-    @contextmanager
-    def _starting(self, job: Job) -> Iterator[None]:
-        import docker.errors
-
-        try:
-            with self.engine.request(f"starting {job.name}"):
-                yield
-        except docker.errors.NotFound as error:
-            raise BackendError(f"{job.name} cannot be started: {error.explanation or error}") from None
+        return self._starter.start(job)
 
     def list_jobs(self, group: str) -> dict[str, Handle]:
         """Includes jobs of which there is only a relay, a network or a volume, so that they are removed, too."""
@@ -425,47 +240,7 @@ class DockerBackend(Backend):
                 self.engine.api.stop(name, timeout=math.ceil(grace + INIT_MARGIN))
 
     def remove(self, handle: Handle) -> None:
-        self._remove(handle.name)
-
-    def _remove(self, job_name: str) -> None:
-        """Remove all that carries the job's label; idempotent. Raises BackendError for what cannot be removed."""
-        deadline = time.monotonic() + REMOVAL_TIMEOUT
-        while left := self._sweep(job_name):
-            if time.monotonic() > deadline:
-                raise BackendError(
-                    f"{job_name} cannot be removed: {left}",
-                    fix=f"docker ps -a --filter label={names.JOB}={job_name}",
-                )
-            time.sleep(0.2)
-
-    def _sweep(self, job_name: str) -> str:
-        """Try once to remove everything; returns why something is left, or nothing."""
-        import docker.errors
-
-        label, api = {"label": f"{names.JOB}={job_name}"}, self.engine.api
-        problems = []
-
-        def attempt(remove: Any, *args: Any, **options: Any) -> None:
-            try:
-                remove(*args, **options)
-            except docker.errors.NotFound:
-                pass
-            except docker.errors.APIError as error:  # being removed already, or a mount that is still busy
-                problems.append(str(error.explanation or error))
-
-        with self.engine.request(f"removing {job_name}"):
-            containers = api.containers(all=True, filters=label)
-            roles = [(each.get("Labels") or {}).get(names.ROLE) for each in containers]
-            for _, each in sorted(zip(roles, containers, strict=True), key=lambda pair: pair[0] != "agent"):
-                attempt(api.remove_container, each["Id"], v=True, force=True)
-            if "gateway" in roles:
-                with contextlib.suppress(docker.errors.APIError):  # there is none, or another gateway has it
-                    api.remove_volume(gateway.CALLS)
-            for volume in api.volumes(filters=label)["Volumes"] or ():
-                attempt(api.remove_volume, volume["Name"])
-            for each in api.networks(filters=label):
-                attempt(api.remove_network, each["Id"])
-        return problems[-1] if problems else ""
+        remove(self.engine, handle.name)
 
 
 def _cgroup(info: Mapping[str, Any], key: str) -> Enforcement:

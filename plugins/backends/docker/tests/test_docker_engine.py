@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from mle_backend_docker import docker_backend
 from mle_backend_docker import engine as engine_module
+from mle_backend_docker import starting
 from mle_backend_docker.docker_backend import DockerBackend
 from mle_backend_docker.engine import Engine
 from mle_backend_docker.settings import BASE
@@ -220,7 +220,7 @@ def test_a_slow_engine_is_asked_again_and_not_taken_for_a_no(
 def test_a_start_whose_answer_is_lost_is_repeated_without_harm(
     lab: Lab, toxic: tuple[Toxic, DockerBackend], monkeypatch: pytest.MonkeyPatch, lost: bytes
 ) -> None:
-    monkeypatch.setattr(docker_backend, "CREATOR_TIMEOUT", 0.2)
+    monkeypatch.setattr(starting, "CREATOR_TIMEOUT", 0.2)
     place, backend = toxic
     job = lab.job("echo ran")
     assert backend.preflight([job.resources]) == []

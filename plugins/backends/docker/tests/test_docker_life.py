@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from mle_backend_docker import docker_backend, names, outcome
+from mle_backend_docker import names, outcome, starting
 from mle_backend_docker.docker_backend import DockerBackend
 
 from mlecore.backends import ARGV_KILLED, Handle
@@ -49,12 +49,12 @@ def test_a_start_that_was_cut_off_is_taken_over(lab: Lab, monkeypatch: pytest.Mo
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(DockerBackend, "_fill_and_start", die)
+        patch.setattr(starting.Starter, "_fill_and_start", die)
         with pytest.raises(KeyboardInterrupt):
             lab.backend.start(job)
     [handle] = lab.backend.list_jobs(lab.group).values()
     assert lab.backend.status([handle])[handle].phase == "pending"
-    monkeypatch.setattr(docker_backend, "CREATOR_TIMEOUT", 0.5)
+    monkeypatch.setattr(starting, "CREATOR_TIMEOUT", 0.5)
     assert lab.backend.start(job) == handle
     assert lab.output(handle) == "filled\n"
 

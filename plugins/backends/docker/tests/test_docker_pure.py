@@ -16,7 +16,7 @@ from attrs import evolve
 from mle_backend_docker import container, fetching, names, network, system_calls
 from mle_backend_docker.containers import below_home
 from mle_backend_docker.docker_backend import DockerBackend
-from mle_backend_docker.engine import FULL, Engine, _refused, whole_lines
+from mle_backend_docker.engine import FULL, Engine, whole_lines
 from mle_backend_docker.gpus import Gpus
 from mle_backend_docker.settings import read_gpus
 from mle_backend_docker.users import OURS
@@ -182,23 +182,31 @@ def gpus(engine: Engine, option: str | None, here: tuple[str, ...]) -> Gpus:
     return made
 
 
-def test_a_gpu_where_there_is_none_is_a_problem_before_anything_starts() -> None:
+@pytest.mark.parametrize(
+    ("option", "here", "asked", "words"),
+    [
+        ("1", (), 0, "nvidia-smi shows none"),
+        (None, (), 1, "nvidia-smi shows none"),
+        (None, (), 0, ""),
+        ("0,7", ("0", "1"), 0, "unknown GPU 7"),
+        ("3", ("0", "1"), 0, "2 available"),
+        ("0,1", ("0", "1"), 2, ""),
+    ],
+)
+def test_gpus_that_are_not_there_or_too_many_are_problems_before_anything_starts(
+    option: str | None, here: tuple[str, ...], asked: int, words: str
+) -> None:
+    backend = DockerBackend({"gpus": option} if option else {}, Here(Runtimes={"nvidia": {}}))
+    backend.gpus.here = here
+    found = [each.description for each in backend.preflight([Resources(gpus=asked)]) if each.fatal]
+    assert [words in each for each in found] == [True] * bool(words)
+
+
+def test_an_engine_without_the_runtime_for_gpus_is_a_problem() -> None:
     backend = DockerBackend({"gpus": "1"}, Here())
-    backend.gpus = gpus(backend.engine, "1", ())
-    [problem] = backend.preflight([])
-    assert problem.fatal and "nvidia-smi shows none" in problem.description
-    backend = DockerBackend({}, Here())
-    backend.gpus = gpus(backend.engine, None, ())
-    assert backend.preflight([JOB.resources]) == []
-    assert len(backend.preflight([Resources(gpus=1)])) == 1
-
-
-def test_gpus_that_are_not_there_or_too_many_are_problems() -> None:
-    engine = Here(Runtimes={"nvidia": {}})
-    assert "unknown GPU 7" in gpus(engine, "0,7", ("0", "1")).problems(())[0].description
-    assert "2 available" in gpus(engine, "3", ("0", "1")).problems(())[0].description
-    assert gpus(engine, "0,1", ("0", "1")).problems((Resources(gpus=2),)) == []
-    assert "cannot give GPUs" in gpus(Here(), "1", ("0",)).problems(())[0].description
+    backend.gpus.here = ("0",)
+    [problem] = backend.preflight()
+    assert "cannot give GPUs" in problem.description and "NVIDIA Container Toolkit" in problem.fix
 
 
 def test_two_runs_never_get_the_same_gpu() -> None:
@@ -244,23 +252,6 @@ def test_podman_is_refused_what_it_would_not_hold() -> None:
     assert DockerBackend({}, engine).preflight([JOB.resources]) == []
 
 
-@pytest.mark.parametrize(
-    ("said", "word"),
-    [
-        ("write /x: no space left on device", "disk is full"),
-        ("could not find an available, non-overlapping IPv4 address pool", "no address range"),
-        ("invalid mount config: bind source path does not exist: /d", "does not see the data"),
-        ('could not select device driver "nvidia"', "NVIDIA Container Toolkit"),
-        ("something new", "refused: something new"),
-    ],
-)
-def test_what_an_engine_refuses_is_reported_in_words(said: str, word: str) -> None:
-    class Answer(Exception):
-        explanation = said
-
-    assert word in str(_refused(Answer(), "starting"))
-
-
 def test_options_are_values() -> None:
     options = {"labels": "a=b,c=d=e", "pull": "never", "base": "mirror/python"}
     made = DockerBackend(options, Here()).settings
@@ -274,10 +265,6 @@ def test_options_are_values() -> None:
 def test_a_bad_value_is_refused_with_the_option_s_name(name: str, value: str) -> None:
     with pytest.raises(UsageError, match=f"backend docker: option {name}={value}: "):
         DockerBackend({name: value})
-
-
-def test_status_of_nothing_asks_nothing() -> None:
-    assert DockerBackend({}, Here()).status([]) == {}
 
 
 def test_loading_the_plugin_imports_no_client() -> None:
