@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import io
+import ipaddress
 import json
 import tarfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
+from urllib.parse import urlsplit
 
 from mlecore.backends import ARGV_KILLED, INIT_KILLED, LOST_SIGHT, Handle, JobStatus, Problem, Resources
 from mlecore.errors import BackendError, UsageError
 from mlecore.options import pairs, words
 
+RELAY_PORT = 3128
 INIT_MARGIN = 3.0  # seconds on top of the grace, for init to note down how it ended
 STOPPED = "stopped by mlecore"
 OVERTIME = "the time limit passed and init did not end the job"
@@ -52,6 +55,17 @@ def add(tar: tarfile.TarFile, name: str, content: bytes | Path, uid: int = 0, gi
         info.mode = mode or (0o755 if executable else 0o644)
         source.seek(0)
         tar.addfile(info, source)
+
+
+def is_loopback(endpoint: str) -> bool:
+    """Is this a URL of the machine that asks?"""
+    return urlsplit(endpoint).hostname in ("localhost", "127.0.0.1", "::1")
+
+
+def proxy_url(address: str) -> str:
+    """The URL of a relay."""
+    host = f"[{address}]" if ipaddress.ip_address(address).version == 6 else address
+    return f"http://{host}:{RELAY_PORT}"
 
 
 def handle_of(name: str, id: str, place: str) -> Handle:

@@ -14,10 +14,10 @@ import time
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
-from urllib.parse import urlsplit
 
 from mle_backend_docker import images, names
 from mle_backend_docker.container import hardened, log_config
+from mle_backend_docker.containers import is_loopback
 from mle_backend_docker.engine import Engine
 from mle_backend_docker.settings import Settings
 from mlecore.backends import Job
@@ -34,7 +34,6 @@ _SETTINGS = PurePosixPath("/settings")
 _CALLS = PurePosixPath("/calls")
 _SLOTS = _CALLS / "own"
 _READY = 60.0  # seconds
-_LOCAL = ("localhost", "127.0.0.1", "::1")
 
 
 def image(engine: Engine, settings: Settings) -> str:
@@ -64,7 +63,7 @@ def start(engine: Engine, settings: Settings, job: Job, labels: Mapping[str, str
         "Healthcheck": {"Test": ["NONE"]},
         "HostConfig": {
             **hardened(selinux),
-            "NetworkMode": "host" if _is_local(access.endpoint) else "bridge",
+            "NetworkMode": "host" if is_loopback(access.endpoint) else "bridge",
             "ExtraHosts": ["host.docker.internal:host-gateway"],
             "ReadonlyRootfs": True,
             "RestartPolicy": {"Name": "unless-stopped"},
@@ -97,10 +96,6 @@ def mount(job: Job, labels: Mapping[str, str]) -> dict[str, Any]:
 def _volume(labels: Mapping[str, str], target: PurePosixPath) -> dict[str, Any]:
     options = {"Labels": {**labels, names.ROLE: "volume"}}
     return {"Type": "volume", "Target": str(target), "VolumeOptions": options}
-
-
-def _is_local(endpoint: str) -> bool:
-    return urlsplit(endpoint).hostname in _LOCAL
 
 
 def _archive(name: str, content: bytes | None = None) -> bytes:

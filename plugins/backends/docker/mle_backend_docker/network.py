@@ -9,7 +9,6 @@ job with a model it also forwards to the gateway, which is in its own container.
 
 from __future__ import annotations
 
-import ipaddress
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,11 +19,11 @@ from attrs import frozen
 import mlecore
 from mle_backend_docker import gateway, names
 from mle_backend_docker.container import hardened, log_config
+from mle_backend_docker.containers import RELAY_PORT, proxy_url
 from mle_backend_docker.engine import Engine
 from mlecore.backends import GATEWAY_PORT, Job
 from mlecore.errors import BackendError
 
-PORT = 3128
 PODMAN = "Podman leaves this machine's own address reachable from an internal network, so network llm would not hold"
 PODMAN_FIX = "Use a Docker engine for runs with a relay, or network none or open."
 LOG_BYTES = 64 * 1024 * 1024  # more than the relay ever writes
@@ -53,14 +52,10 @@ def provide(engine: Engine, job: Job, relay_image: str, labels: Mapping[str, str
     address = _relay(engine, job, network, relay_image, labels, selinux)
     return Attachment(
         mode=job.name,
-        proxy=f"http://{_bracketed(address)}:{PORT}",
+        proxy=proxy_url(address),
         gateway=f"http://gateway:{GATEWAY_PORT}" if job.resources.model else None,
         hosts=(f"relay:{address}", f"gateway:{address}"),
     )
-
-
-def _bracketed(address: str) -> str:
-    return f"[{address}]" if ipaddress.ip_address(address).version == 6 else address
 
 
 def _network(engine: Engine, job: Job, labels: Mapping[str, str]) -> str:
@@ -108,7 +103,7 @@ def _relay(engine: Engine, job: Job, network: str, image: str, labels: Mapping[s
     import docker.errors
 
     name = names.relay(job.name)
-    argv = ["python3", "-I", "-S", "-c", relay_program(), "--listen", f"0.0.0.0:{PORT}"]
+    argv = ["python3", "-I", "-S", "-c", relay_program(), "--listen", f"0.0.0.0:{RELAY_PORT}"]
     for pattern in job.resources.allow:
         argv += ["--allow", pattern]
     if job.resources.model is not None:

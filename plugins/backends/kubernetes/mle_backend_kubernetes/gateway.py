@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+
+from mle_backend_docker.containers import RELAY_PORT
 
 from mle_backend_kubernetes import manifests, names
 from mle_backend_kubernetes.cluster import Cluster, Exists
@@ -20,15 +21,9 @@ from mlecore.model_access import gateway
 if TYPE_CHECKING:
     from mle_backend_kubernetes.images import Images
 
-RELAY_PORT = 3128
 PORTS = [{"protocol": "TCP", "port": port} for port in (RELAY_PORT, GATEWAY_PORT)]
 SPACE = 2 * 2**30  # bytes; transcripts end at one GiB
 FOLDER = f"{CLAIM}/gateway"
-_LOCAL = ("localhost", "127.0.0.1", "::1")
-
-
-def is_local(endpoint: str) -> bool:
-    return urlsplit(endpoint).hostname in _LOCAL
 
 
 def address(cluster: Cluster, job: Job) -> str:

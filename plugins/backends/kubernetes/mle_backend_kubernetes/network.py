@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 from attrs import field, frozen
+from mle_backend_docker.containers import proxy_url
 
 from mle_backend_kubernetes import archive, gateway, manifests, names
 from mle_backend_kubernetes.cluster import Cluster
@@ -49,9 +50,8 @@ def attachment(cluster: Cluster, job: Job) -> Attachment:
     if job.resources.network != "llm":
         return Attachment()
     address = gateway.address(cluster, job)
-    host = f"[{address}]" if ipaddress.ip_address(address).version == 6 else address
     return Attachment(
-        proxy=f"http://{host}:{gateway.RELAY_PORT}",
+        proxy=proxy_url(address),
         gateway=f"http://gateway:{GATEWAY_PORT}" if job.resources.model else None,
         hosts=[{"ip": address, "hostnames": ["gateway", "relay"]}],
         waited_for=gateway.waited_for(job, address),

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from attrs import frozen
+from mle_backend_docker.containers import is_loopback
 
-from mle_backend_kubernetes import admission, gateway, network, nodes
+from mle_backend_kubernetes import admission, network, nodes
 from mle_backend_kubernetes.cluster import Cluster, NotFound
 from mle_backend_kubernetes.cluster_cache import kueue_api
 from mle_backend_kubernetes.images import NO_REGISTRY, Images
@@ -156,7 +157,7 @@ def _limits(settings: Settings, requested: Sequence[Resources]) -> Iterator[Prob
 
 def _models(settings: Settings, images: Images, requested: Sequence[Resources]) -> Iterator[Problem]:
     models = [resources.model for resources in requested if resources.model is not None]
-    for endpoint in sorted({model.endpoint for model in models if gateway.is_local(model.endpoint)}):
+    for endpoint in sorted({model.endpoint for model in models if is_loopback(model.endpoint)}):
         yield Problem(
             description=f"{endpoint} is this machine's own loopback address, which no pod reaches",
             fix="Name an address of the model that the cluster reaches.",
