@@ -195,21 +195,6 @@ class TestInBrowser:
         assert browser.ask("document.querySelector('tr:target').closest('details').open"), "its run stays hidden"
         assert browser.problems == []
 
-    def test_splits_open(self, browser, path: Path) -> None:
-        browser.open(path)
-        shown = "[...document.querySelectorAll('table.setups th.split')].map(e => e.offsetWidth > 0)"
-        assert browser.ask(shown) == [False] * 4
-        browser.ask("document.getElementById('splits').click()")
-        assert browser.ask(shown) == [True] * 4
-
-    def test_the_table_is_copied(self, browser, path: Path) -> None:
-        browser.open(path)
-        browser.ask("document.querySelector('button.copy').closest('details').open = true")
-        for number, begins in enumerate(("\\begin{tabular}", "| Setup | Agent |", "Setup,Agent,")):
-            browser.ask(f"document.querySelectorAll('button.copy')[{number}].click()")
-            assert browser.ask("getSelection().toString()").startswith(begins)
-        assert browser.problems == []
-
     def test_light_dark_and_paper(self, browser, path: Path) -> None:
         browser.open(path)
         light = brightness(browser.screenshot())
