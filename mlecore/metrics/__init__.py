@@ -6,7 +6,7 @@ installed.
 
 from mlecore.metrics.accuracy import accuracy
 from mlecore.metrics.detection import average_precision, right_boxes
-from mlecore.metrics.edit_distance import edit_distance, edit_distances
+from mlecore.metrics.edit_distance import edit_distance
 from mlecore.metrics.f1 import macro_f1, mean_f1, micro_f1
 from mlecore.metrics.jaccard import word_jaccard
 from mlecore.metrics.kappa import quadratic_weighted_kappa
@@ -24,7 +24,6 @@ __all__ = [
     "average_precision",
     "dice",
     "edit_distance",
-    "edit_distances",
     "encode_mask",
     "log_loss",
     "macro_f1",

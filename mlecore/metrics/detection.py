@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
-
-from mlecore.metrics.pairs import pairs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,17 +28,22 @@ def right_boxes(
     """
     order = np.argsort(-confidence, kind="stable")
     rows, corners = rows[order], corners[order]
-    best = np.full(len(rows), -1)  # the truth that each box is enough of
-    for i, j in pairs(rows, truth_rows):
-        overlaps = _overlaps(corners[i], truth_corners[j])
-        most = np.lexsort((-overlaps, i))  # of each box the largest first, as given where it ties
-        most = most[np.r_[True, i[most][1:] != i[most][:-1]]] if len(most) else most
-        enough = most[overlaps[most] > iou]
-        best[i[enough]] = j[enough]
+    most, best = np.full(len(rows), iou), np.full(len(rows), -1)  # the truth that each box overlaps most
+    for truth, mine in enumerate(in_rows(rows, truth_rows)):
+        overlaps = _overlaps(corners[mine], truth_corners[truth])
+        better = overlaps > most[mine]
+        most[mine[better]], best[mine[better]] = overlaps[better], truth
     right = np.zeros(len(rows), dtype=bool)
     candidates = np.flatnonzero(best >= 0)
     right[candidates[np.unique(best[candidates], return_index=True)[1]]] = True
     return right
+
+
+def in_rows(rows: NDArray[np.intp], asked: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:
+    """For each of the rows ``asked``, the places where ``rows`` has it, ascending."""
+    order = np.argsort(rows, kind="stable")
+    first, last = (np.searchsorted(rows, asked, side=side, sorter=order).tolist() for side in ("left", "right"))
+    return (order[begin:end] for begin, end in zip(first, last, strict=True))
 
 
 def average_precision(right: NDArray[np.bool_], truths: int) -> float:
@@ -52,11 +56,11 @@ def average_precision(right: NDArray[np.bool_], truths: int) -> float:
     return float(highest[right].sum() / truths)
 
 
-def _overlaps(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Intersection over union of pairs; 0 for a box without an area, or with its corners exchanged."""
-    sides, others = (np.maximum(corners[:, 2:] - corners[:, :2], 0) for corners in (one, other))
+def _overlaps(boxes: NDArray[np.float64], truth: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Intersection over union with one truth; 0 for a box without an area, or with its corners exchanged."""
+    sides, others = (np.maximum(corners[..., 2:] - corners[..., :2], 0) for corners in (boxes, truth))
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        shared = np.minimum(one[:, 2:], other[:, 2:]) - np.maximum(one[:, :2], other[:, :2])
+        shared = np.minimum(boxes[:, 2:], truth[2:]) - np.maximum(boxes[:, :2], truth[:2])
         both = np.maximum(shared, 0).prod(axis=-1)
         overlap = both / (sides.prod(axis=-1) + others.prod(axis=-1) - both)
     return np.asarray(np.nan_to_num(overlap, nan=0.0))

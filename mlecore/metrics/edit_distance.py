@@ -3,27 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-_SHORT = 1 << 16  # characters, for which 32 times their memory is little; a pair then takes a quarter of the time
-
-
-def edit_distances(a: Sequence[str], b: Sequence[str]) -> NDArray[np.int64]:
-    """``edit_distance`` of each pair of texts, in a quarter of the time.
-
-    Raises ValueError if there are more of one than of the other.
-    """
-    import numpy as np
-    from rapidfuzz.distance import Levenshtein
-    from rapidfuzz.process import cpdist
-
-    if max(map(len, a), default=0) > _SHORT or max(map(len, b), default=0) > _SHORT:
-        return np.array([edit_distance(*pair) for pair in zip(a, b, strict=True)], dtype=np.int64)
-    return np.asarray(cpdist(a, b, scorer=Levenshtein.distance, dtype=np.int64))
+_SHORT = 1 << 16  # characters, for which 32 times their memory is little
 
 
 def edit_distance(a: Sequence[Hashable], b: Sequence[Hashable]) -> int:

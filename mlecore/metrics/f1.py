@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mlecore.metrics.codes import coded
-from mlecore.metrics.words import distinct_words, shared_words
+from mlecore.submissions.cells import words
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -19,10 +18,9 @@ def macro_f1(truth: ArrayLike, predictions: ArrayLike) -> float:
 
     A guessed label that is never true is one more class of F1 = 0. As scikit-learn's ``f1_score(average="macro")``.
     """
-    i, j = coded(np.asarray(truth), np.asarray(predictions))
-    labels = max(i.max(initial=-1), j.max(initial=-1)) + 1
-    hits = np.bincount(i[i == j], minlength=labels)
-    size = np.bincount(i, minlength=labels) + np.bincount(j, minlength=labels)
+    labels, codes = np.unique(np.concatenate([truth, predictions]), return_inverse=True)
+    i, j = np.split(codes, 2)
+    hits, size = np.bincount(i[i == j], minlength=len(labels)), np.bincount(codes)
     return float((2 * hits / size).mean())
 
 
@@ -33,8 +31,12 @@ def micro_f1(truth: Sequence[str], predictions: Sequence[str], classes: Collecti
     truth** unless ``classes`` are given: any other guessed label is dropped without penalty, as scikit-learn's
     ``MultiLabelBinarizer`` does.
     """
-    words = shared_words(truth, predictions, distinct_words(truth) if classes is None else classes)
-    hits, size = int(words.both.sum()), int(words.truth.sum() + words.predictions.sum())
+    known = {label for text in truth for label in words(text)} if classes is None else set(classes)
+    hits = size = 0
+    for text, guess in zip(truth, predictions, strict=True):
+        asked, given = set(words(text)), known.intersection(words(guess))
+        hits += len(asked & given)
+        size += len(asked) + len(given)
     return 2 * hits / size if size else 0.0
 
 
@@ -44,6 +46,6 @@ def mean_f1(truth: Sequence[str], predictions: Sequence[str]) -> float:
     Each row is a text with labels between white space, of which repeats count once. As scikit-learn's
     ``f1_score(average="samples")``.
     """
-    words = shared_words(truth, predictions)
-    scores = (2 * words.both / np.maximum(words.truth + words.predictions, 1)).tolist()
+    labels = ((set(words(text)), set(words(guess))) for text, guess in zip(truth, predictions, strict=True))
+    scores = [2 * len(asked & given) / max(1, len(asked) + len(given)) for asked, given in labels]
     return sum(scores) / len(scores) if scores else float("nan")

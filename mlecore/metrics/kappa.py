@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mlecore.errors import GradingError
-from mlecore.metrics.codes import coded
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -29,7 +28,8 @@ def quadratic_weighted_kappa(truth: ArrayLike, predictions: ArrayLike, *, by_val
         y = y.astype(p.dtype)  # scikit-learn lists the labels of the guess first, with their type
     if by_value:
         return _kappa(y.astype(np.float64), p.astype(np.float64))
-    i, j = (side.astype(np.float64) for side in coded(y, p))
+    codes = np.unique(np.concatenate([y, p]), return_inverse=True)[1]
+    i, j = np.split(codes.astype(np.float64), 2)
     if np.result_type(y, p).kind == "f":  # int64 with uint64: scikit-learn's list of labels holds doubles, and
         kept = _double(y) & _double(p)  # a row with a label that no double equals is not counted
         i, j = i[kept], j[kept]

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from mlecore.metrics.words import ranked_hits
-
 
 def map_at_k(truth: Sequence[str], predictions: Sequence[str], k: int, *, single: bool = False) -> float:
     """The mean over rows of sum(hits so far / rank) over the ranks of new right guesses, over min(k, right ones).
@@ -16,10 +12,15 @@ def map_at_k(truth: Sequence[str], predictions: Sequence[str], k: int, *, single
     first ``k`` count; a wrong or repeated one only uses up its rank. No truth is empty. With one right guess a row this
     is the mean of 1/rank.
     """
-    hits, right = ranked_hits(truth, predictions, k, single=single)
-    scores, so_far = np.zeros(len(hits)), np.zeros(len(hits), dtype=np.int64)
-    for rank in range(k):
-        so_far += hits[:, rank]
-        scores += np.where(hits[:, rank], so_far / (rank + 1), 0)
-    total = np.cumsum(scores / np.clip(right, 1, k))  # row by row, as published; np.sum would round otherwise
-    return float(total[-1]) / len(total) if len(total) else float("nan")
+    separator = " " if single else None
+    total = 0.0
+    for right, guesses in zip(truth, predictions, strict=True):
+        asked = set(right.split(separator))
+        left, hits, score = set(asked), 0, 0.0
+        for rank, guess in enumerate(guesses.split(separator, k)[:k], 1):
+            if guess in left:
+                left.remove(guess)
+                hits += 1
+                score += hits / rank
+        total += score / max(1, min(k, len(asked)))
+    return total / len(truth) if truth else float("nan")

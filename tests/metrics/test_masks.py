@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from mlecore.errors import InvalidSubmission
-from mlecore.metrics import area, areas, dice, encode_mask, overlap, overlaps
+from mlecore.metrics import area, dice, encode_mask, overlap
 from mlecore.submissions.masks import decode_masks
 from mlecore.submissions.messages import ID
 
@@ -70,29 +70,6 @@ def test_decodes_as_painted():
             assert dice([a], [b]) == pytest.approx([2 * shared / (painted_a.sum() + painted_b.sum())])
 
 
-def test_masks_decoded_together_are_those_decoded_alone():
-    cells = ["1 3 9 2", "", "7", "2  4", "3 1 4 1", "8 9", "12 1", "0 1"]  # some must be decoded alone
-    sizes = [10, 10, 10, 10, 10, 10, 10, None]
-    alone = [decode_masks(FRAME, [cell], [size])[0] for cell, size in zip(cells[:-1], sizes[:-1], strict=True)]
-    together = decode_masks(pd.DataFrame({"m": cells[:-1]}), cells[:-1], sizes[:-1])
-    assert [runs.tolist() for runs in together] == [runs.tolist() for runs in alone]
-    assert together[0].tolist() == [[0, 3], [8, 10]]
-    assert together[5].tolist() == [[7, 10]]
-    with pytest.raises(InvalidSubmission, match=r"^row 8: starts and lengths of a mask must be 1 or more; found '0 1'"):
-        decode_masks(pd.DataFrame({"m": cells}), cells, sizes)
-
-
-@pytest.mark.parametrize("digits", [1, 7, 8, 9, 18, 19, 25])
-def test_numbers_of_any_length(digits):
-    rng = random.Random(digits)
-    numbers = [rng.randrange(10**count) + 1 for count in range(digits) for _ in range(20)]
-    numbers += [10**count + more for count in range(digits) for more in (-1, 0) if count or more == 0]
-    frame = pd.DataFrame(index=range(len(numbers)))
-    found = decode_masks(frame, [f"{number} 3" for number in numbers], [2 * 10**17] * len(numbers))
-    wanted = [[[number - 1, min(number + 2, 2 * 10**17)]] if number <= 2 * 10**17 else [] for number in numbers]
-    assert [runs.tolist() for runs in found] == wanted
-
-
 def test_odd_counts_that_pass():
     assert decoded("7", 100).tolist() == []
     assert decoded("3 2 9", 100).tolist() == [[2, 4], [8, 10]]
@@ -137,21 +114,3 @@ def test_encodes_what_it_decodes():
         assert (painted(encode_mask(mask, order), mask.size) == flat).all()
     assert encode_mask(np.zeros((3, 3)), "rows") == ""
     assert encode_mask([[0, 1], [0, 1]], "columns") == "3 2"
-
-
-@pytest.mark.parametrize("far", [0, 2**61])
-def test_many_masks_at_once(far):
-    """Also such as lie so far from the first pixel that they do not fit one after the other."""
-    rng = np.random.RandomState(2)
-
-    def masks() -> list[np.ndarray]:
-        edges = [np.sort(rng.choice(60, 2 * rng.randint(0, 6), replace=False)) for _ in range(300)]
-        return [far + each.reshape(-1, 2) for each in edges]
-
-    a, b = masks(), masks()
-    assert areas(a).tolist() == [area(mask) for mask in a]
-    assert overlaps(a, b).tolist() == [overlap(*pair) for pair in zip(a, b, strict=True)]
-    assert overlaps(a[:1], b[:1]).tolist() == [overlap(a[0], b[0])]
-    assert overlaps([], []).tolist() == areas([]).tolist() == []
-    with pytest.raises(ValueError, match="300 and 299"):
-        overlaps(a, b[1:])

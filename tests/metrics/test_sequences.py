@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from mlecore.metrics import edit_distance, edit_distances, map_at_k, word_jaccard
+from mlecore.metrics import edit_distance, map_at_k, word_jaccard
 
 
 def table_distance(a, b):
@@ -23,15 +23,6 @@ def test_edit_distance_equals_the_table():
     for _ in range(400):
         a, b = ("".join(rng.choices("abcé", k=rng.choice([0, 1, 3, 9, 70, 130]))) for _ in range(2))
         assert edit_distance(a, b) == edit_distance(b, a) == table_distance(a, b)
-
-
-@pytest.mark.parametrize("long", [0, 1 << 17])
-def test_edit_distances_are_those_of_the_pairs(long):
-    rng = random.Random(1)
-    a, b = (["".join(rng.choices("ab é𝒳", k=rng.randint(0, 90))) for _ in range(50)] + ["x" * long] for _ in "ab")
-    assert edit_distances(a, b).tolist() == [edit_distance(*pair) for pair in zip(a, b, strict=True)]
-    with pytest.raises(ValueError, match=r"same|shorter"):
-        edit_distances(a, b[1:])
 
 
 def test_edit_distance_of_lists():

@@ -6,7 +6,6 @@ import pytest
 
 from mlecore.errors import InvalidSubmission
 from mlecore.submissions import Format, integers, labels, numbers, refuse_other_labels, rows_sum_to_one, texts
-from mlecore.submissions.records import decode_records, refuse_records
 
 BEYOND_64_BITS = "18446744073709551616"
 
@@ -149,11 +148,3 @@ def test_other_labels():
     refuse_other_labels(frame, "x", {"a", "b", "07"}, "labels")
     with pytest.raises(InvalidSubmission, match="'x' must hold letters; found row 3: '07'"):
         refuse_other_labels(frame, "x", {"a", "b", "7"}, "letters")
-
-
-def test_refuse_records():
-    frame = pd.DataFrame({"x": ["a 1 b 2", "", "c 3 d -4 e -5"]})
-    frame["x"] = decode_records(frame, frame["x"], ("text", "number"))
-    refuse_records(frame, "x", "numbers below 4", lambda cell: cell.words[1] > 3)
-    with pytest.raises(InvalidSubmission, match=r"^row 3: numbers above 0; found 'd -4.0'$"):
-        refuse_records(frame, "x", "numbers above 0", lambda cell: cell.words[1] < 0)

@@ -167,7 +167,7 @@ def grade(submission: Table, private: Path, format: Format) -> float:
 def examine(predictions: DataFrame) -> None:
     import numpy as np
 
-    rows, found = flatten(predictions["PredictionString"].array)
+    rows, found = flatten(predictions["PredictionString"])
     yaws = found.words[YAW]
     if np.isinf(yaws).any():
         first = int(np.isinf(yaws).argmax())

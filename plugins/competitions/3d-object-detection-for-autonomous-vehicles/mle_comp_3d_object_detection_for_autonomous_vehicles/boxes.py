@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -10,19 +10,17 @@ from attrs import frozen
 
 from mlecore.errors import InvalidSubmission
 from mlecore.submissions.messages import row_name
-from mlecore.submissions.records import flatten
+from mlecore.submissions.records import Records, flatten
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pandas import DataFrame
 
-    from mlecore.submissions.lists import Lists
-
 Floats: TypeAlias = "NDArray[np.float64]"
 Integers: TypeAlias = "NDArray[np.intp]"
 
 THRESHOLDS = np.arange(0.5, 1.0, 0.05).round(2)  # that an overlap must exceed
-_ROUNDING = 1e-9  # of an overlap
+_ROUNDING = 1e-9  # of a distance
 _CLOSE = 1e-6  # to a threshold or another overlap: by far more than an overlap may be off without shapely
 _AT_ONCE = 100_000  # pairs of boxes in memory
 
@@ -30,7 +28,7 @@ _AT_ONCE = 100_000  # pairs of boxes in memory
 class Boxes:
     """Objects one below the other, each with its row and class, and boxes (objects x 7): centre, sizes, yaw."""
 
-    def __init__(self, cells: Lists) -> None:
+    def __init__(self, cells: Iterable[Records]) -> None:
         self.rows, found = flatten(cells)
         self.confidence, *numbers, self.classes = found.words
         self.box = np.column_stack(numbers)
@@ -45,16 +43,16 @@ class Groups:
     rows: Integers
 
 
-def mean_average_precision(asked: Lists, predictions: DataFrame) -> float:
+def mean_average_precision(asked: Iterable[Records], predictions: DataFrame) -> float:
     """The mean over samples and thresholds of the mean AP over a sample's true classes.
 
     ``asked`` are the true objects (confidence, centre, width, length, height, yaw, class), row by row as those of
     ``predictions``. Raises InvalidSubmission for an impossible box of a true class; others are not looked at.
     """
-    truths, given = Boxes(asked), Boxes(predictions["PredictionString"].array)
+    truths, given = Boxes(asked), Boxes(predictions["PredictionString"])
     groups = numbered(truths, given)
     refuse_impossible(given, np.flatnonzero(groups.of_given >= 0), predictions)
-    return mean_over_groups(truths, given, groups, len(asked))
+    return mean_over_groups(truths, given, groups, len(predictions))
 
 
 def numbered(truths: Boxes, given: Boxes) -> Groups:
@@ -145,29 +143,23 @@ def _corners(box: Floats) -> Floats:
 def _best(boxes: Floats, group: Integers, truths: Floats, starts: Integers) -> tuple[Integers, Floats]:
     """For each box the truth of its group with the largest overlap (the first at a tie), and that overlap.
 
-    ``truths`` of group g are those from ``starts[g]`` to ``starts[g + 1]``. An overlap that exceeds no threshold may
-    come out as 0.
+    ``truths`` of group g are those from ``starts[g]`` to ``starts[g + 1]``.
     """
     best, overlap = starts[group], np.zeros(len(boxes))
     reach, reaches = (np.hypot(box[:, 3], box[:, 4]) / 2 for box in (boxes, truths))  # of circles around them
-    counts = starts[group + 1] - starts[group]
-    ends = np.cumsum(counts)
-    first = 0
-    while first < len(boxes):
-        last = max(first + 1, int(np.searchsorted(ends, (ends[first - 1] if first else 0) + _AT_ONCE, side="right")))
-        here = counts[first:last]
-        one = np.repeat(np.arange(first, last), here)
-        other = np.arange(len(one)) + np.repeat(starts[group[first:last]] - np.cumsum(here) + here, here)
+    step = max(1, _AT_ONCE // int(np.diff(starts).max(initial=1)))
+    for first in range(0, len(boxes), step):
+        groups = group[first : first + step]
+        counts = starts[groups + 1] - starts[groups]
+        one = np.repeat(np.arange(first, first + len(groups)), counts)
+        other = np.arange(len(one)) + np.repeat(starts[groups] - np.cumsum(counts) + counts, counts)
         apart = np.hypot(boxes[one, 0] - truths[other, 0], boxes[one, 1] - truths[other, 1])
         touch = apart <= (reach[one] + reaches[other]) * (1 + _ROUNDING)
         one, other = one[touch], other[touch]
-        close = _at_most(boxes[one], truths[other]) > THRESHOLDS[0] - _ROUNDING
-        one, other = one[close], other[close]
         found = _overlaps(boxes[one], truths[other], one)
         order = np.lexsort((other, -found, one))
         boxes_here, places = np.unique(one[order], return_index=True)
         best[boxes_here], overlap[boxes_here] = other[order][places], found[order][places]
-        first = last
     return best, overlap
 
 
@@ -175,7 +167,8 @@ def _overlaps(boxes: Floats, truths: Floats, one: Integers) -> Floats:
     """Intersection over union of pairs of boxes (pairs x 7 each); ``one``: the number of each pair's first box.
 
     What counts is which overlap of a box is the largest, and which thresholds it exceeds: where that is close, it is
-    computed with shapely, as published, and else in a fifth of the time.
+    computed with shapely, as published. Shapely for all pairs takes 4 s longer at the true size: 4,536 samples, 60
+    boxes each.
     """
     found = _over_union(_shared_area(boxes, truths), boxes, truths)
     close: NDArray[np.bool_] = np.any(np.abs(found[:, None] - THRESHOLDS) < _CLOSE, axis=1)
@@ -223,23 +216,6 @@ def _seen_from(truths: Floats, boxes: Floats) -> tuple[Floats, Floats, Floats]:
 
 def _not_zero(values: Floats) -> Floats:
     return np.where(abs(values) < 1e-100, 1e-100, values)
-
-
-def _at_most(boxes: Floats, truths: Floats) -> Floats:
-    """A bound of ``_overlaps``: on the ground a rectangle along the truth's sides stands for the box."""
-    x, y, turned = _seen_from(truths, boxes)
-    c_turned, s_turned = np.abs(np.cos(turned)), np.abs(np.sin(turned))
-    length = boxes[:, 4] * c_turned + boxes[:, 3] * s_turned
-    width = boxes[:, 4] * s_turned + boxes[:, 3] * c_turned
-    along, across = _shared(x, length, truths[:, 4]), _shared(y, width, truths[:, 3])
-    area = np.minimum(along * across, np.minimum(boxes[:, 3] * boxes[:, 4], truths[:, 3] * truths[:, 4]))
-    return _over_union(area, boxes, truths)
-
-
-def _shared(apart: Floats, one: Floats, other: Floats) -> Floats:
-    """How far two intervals of these lengths overlap whose middles are ``apart``."""
-    ends = np.minimum(one / 2, other / 2 - apart) - np.maximum(-one / 2, -other / 2 - apart)
-    return np.asarray(np.maximum(0, ends))
 
 
 def _over_union(ground: Floats, boxes: Floats, truths: Floats) -> Floats:

@@ -69,7 +69,7 @@ def _possible(predictions: DataFrame) -> Boxes:
 
     expected = f"numbers must be finite, classes {', '.join(CLASSES)}"
     refuse_records(predictions, "PredictionString", expected, _impossible)
-    given = Boxes(predictions["PredictionString"].array)
+    given = Boxes(predictions["PredictionString"])
     refuse_impossible(given, np.arange(len(given.rows)), predictions)
     return given
 

@@ -6,9 +6,13 @@ import math
 import time
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 import pytest
 from mle_comp_3d_object_detection_for_autonomous_vehicles.boxes import (
+    _exact_overlaps,
+    _over_union,
+    _shared_area,
     mean_average_precision,
 )
 from mlecore_testing import Trial
@@ -48,6 +52,18 @@ def test_matching() -> None:
     assert score([CAR, car(x=60.0)], CAR) == pytest.approx(0.5)
     assert score([CAR, (*CAR[:8], "bus")], CAR) == pytest.approx(0.5)
     assert score([CAR, CAR], CAR, CAR) == pytest.approx(0.5)  # both choose the first of two true boxes
+
+
+def test_the_shared_area_is_that_of_shapely() -> None:
+    rng = np.random.RandomState(1)
+    truths = np.column_stack([rng.uniform(-3000, 3000, (3000, 2)), np.zeros(3000), rng.uniform(0.3, 15, (3000, 3))])
+    truths = np.column_stack([truths, rng.uniform(-4, 4, 3000)])
+    boxes = truths.copy()
+    boxes[:, :2] += rng.normal(0, 1, (3000, 2)) * (rng.uniform(size=(3000, 1)) > 0.2)
+    boxes[:, 3:6] *= rng.choice([1, 0.5, 1.3], (3000, 3))
+    boxes[:, 6] += rng.choice([0, math.pi / 2, math.pi, 1e-12, -1e-9, 1e-5, 0.7], 3000)
+    shared = _over_union(_shared_area(boxes, truths), boxes, truths)
+    assert np.abs(shared - _exact_overlaps(boxes, truths)).max() < 1e-10
 
 
 def test_a_box_repeated_many_times_takes_no_more_than_seconds() -> None:

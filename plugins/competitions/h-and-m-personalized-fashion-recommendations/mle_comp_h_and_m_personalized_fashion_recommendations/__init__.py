@@ -11,7 +11,7 @@ from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import map_at_k
 from mlecore.prepare import ensure, ensure_columns, ensure_unique, link_file, link_tree, read_pieces, write_csv
-from mlecore.submissions import Table, columns_of, printed, read_answers, sorted_alike
+from mlecore.submissions import Table, columns_of, read_answers, sorted_alike
 
 if TYPE_CHECKING:
     import polars as pl
@@ -87,7 +87,8 @@ def grade(submission: Table, private: Path) -> float:
         truth, predictions = sorted_alike(predictions, truth, "customer_id", compare=False)
     else:
         predictions = predictions.sort_values("customer_id").head(len(truth))
-    return map_at_k(printed(truth["prediction"]), printed(predictions["prediction"]), RANKS, single=True)
+    asked, given = (table["prediction"].astype(str).tolist() for table in (truth, predictions))
+    return map_at_k(asked, given, RANKS, single=True)
 
 
 def _absent(here: Series, there: Series) -> Series:

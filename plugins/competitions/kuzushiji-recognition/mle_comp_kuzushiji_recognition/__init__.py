@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics.pairs import pairs, taken
 from mlecore.prepare import ensure, link_file, move_members, open_zip, read_csv, split, write_csv
 from mlecore.submissions import Format, Table
 from mlecore.submissions.cells import Word
-from mlecore.submissions.records import decode_records, flatten
+from mlecore.submissions.records import Records, decode_records
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
     from pandas import DataFrame
-
-    from mlecore.submissions.lists import Lists
 
 BOX: tuple[Word, ...] = ("text", "number", "number", "number", "number")  # code, x, y, width, height
 
@@ -48,35 +45,36 @@ def corners(page: str, labels: str | float) -> str:
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
     truth, predictions = format.read(submission, private / "test.csv")
-    return f1(truth, predictions["labels"].array)
+    return f1(truth, predictions["labels"])
 
 
-def f1(truth: DataFrame, predictions: Lists) -> float:
+def f1(truth: DataFrame, predictions: Collection[Records]) -> float:
     """Of all pages together: boxes, ``code x y width height`` again and again, and the points predicted."""
     asked = decode_records(truth, truth["labels"].fillna("").tolist(), BOX, single=True)
-    hits, boxes, points = count_hits(asked, predictions), int(asked.counts().sum()), int(predictions.counts().sum())
+    hits = sum(count_hits(*page) for page in zip(asked, predictions, strict=True))
     if not hits:
         return 0.0
-    precision, recall = hits / points, hits / boxes
+    precision, recall = (hits / sum(map(len, side)) for side in (predictions, asked))
     return 2 * precision * recall / (precision + recall)
 
 
-def count_hits(asked: Lists, given: Lists) -> int:
-    """How many boxes have a point of their own code within, page by page.
+def count_hits(boxes: Records, points: Records) -> int:
+    """How many boxes of a page have a point of their own code within.
 
     Boxes in their order take the first such point that is left; a point on the edge is not within.
     """
     import numpy as np
-    import pandas as pd
 
-    box_page, boxes = flatten(asked)
-    point_page, points = flatten(given)
-    codes = pd.factorize(np.concatenate([boxes.words[0], points.words[0]]))[0]
-    count = int(codes.max(initial=0)) + 1
-    _, x, y, width, height = boxes.words
-    _, xs, ys = points.words
-    found: list[tuple[NDArray[np.intp], NDArray[np.intp]]] = [(np.empty(0, dtype=np.intp),) * 2]
-    for i, j in pairs(box_page * count + codes[: len(boxes)], point_page * count + codes[len(boxes) :]):
-        within = (x[i] < xs[j]) & (xs[j] < x[i] + width[i]) & (y[i] < ys[j]) & (ys[j] < y[i] + height[i])
-        found.append((i[within], j[within]))
-    return int(taken(*map(np.concatenate, zip(*found, strict=True))).sum())
+    codes, xs, ys = points.words
+    places = defaultdict(list)
+    for place, code in enumerate(codes.tolist()):
+        places[code].append(place)
+    of_code = {code: np.array(some) for code, some in places.items()}
+    hits = 0
+    for code, x, y, width, height in zip(*boxes.words, strict=True):
+        left = of_code.get(code, np.empty(0, dtype=np.intp))
+        within = (x < xs[left]) & (xs[left] < x + width) & (y < ys[left]) & (ys[left] < y + height)
+        if within.any():
+            hits += 1
+            of_code[code] = np.delete(left, within.argmax())
+    return hits

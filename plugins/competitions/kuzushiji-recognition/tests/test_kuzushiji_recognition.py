@@ -18,7 +18,7 @@ def hits_of(boxes: str, points: list[tuple[str, float, float]]) -> int:
     """On each of two pages."""
     page, record = pd.DataFrame(index=[0, 1]), BOX[:3]
     given = " ".join(f"{code} {x} {y}" for code, x, y in points)
-    return count_hits(decode_records(page, [boxes] * 2, BOX), decode_records(page, [given] * 2, record))
+    return sum(map(count_hits, decode_records(page, [boxes] * 2, BOX), decode_records(page, [given] * 2, record)))
 
 
 def test_a_test_page_without_labels_stops_the_preparation(trial: Trial) -> None:

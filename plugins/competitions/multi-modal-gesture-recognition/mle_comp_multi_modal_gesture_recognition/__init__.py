@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mlecore.errors import GradingError, InvalidSubmission
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import edit_distances
+from mlecore.metrics import edit_distance
 from mlecore.prepare import ensure, ensure_unique, link_file, members, read_csv, write_csv
 from mlecore.submissions import Format, Table, in_file_order, words
 
@@ -51,55 +51,29 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     """The sum of the videos' Levenshtein distances, over the number of true gestures."""
     truth, predictions = format.read(submission, private / "test.csv")
     empty = truth["Sequence"].isna()
-    letters = _Letters()
-    true = _gestures(truth[~empty], letters)
-    letters.complete = True
-    guessed = _gestures(predictions, letters)
+    true, guessed = _gestures(truth[~empty]), _gestures(predictions)
     if empty.any():
         raise GradingError("the answers hold an empty sequence", fix="Prepare the competition again.")
-    return int(edit_distances(true, guessed).sum()) / sum(map(len, true))
+    return sum(map(edit_distance, true, guessed)) / sum(map(len, true))
 
 
 @hookimpl
 def examine(predictions: DataFrame) -> None:
-    _gestures(predictions, _Letters(complete=True))
+    _gestures(predictions)
 
 
-class _Letters(dict[str, str]):
-    """A character for each word that Python's ``int`` takes: that of its number, or ``OTHER`` for those that come once
-    the letters are ``complete``."""
-
-    OTHER = "\0"  # such numbers need not differ from each other, since none is right
-
-    def __init__(self, *, complete: bool = False) -> None:
-        self._of: dict[int, str] = {}
-        self.complete = complete
-
-    def __missing__(self, word: str) -> str:
-        number = int(word)
-        if number not in self._of and not self.complete:
-            self._of[number] = chr(len(self._of) + 1)
-        self[word] = letter = self._of.get(number, self.OTHER)
-        return letter
-
-
-def _gestures(frame: DataFrame, letters: _Letters) -> list[str]:
-    """Each cell as text, split on white space, with the letter of each word, so that texts can be compared at once."""
+def _gestures(frame: DataFrame) -> list[list[int]]:
+    """The numbers in each row. Raises InvalidSubmission for anything else."""
     cells = frame["Sequence"].tolist()
-    try:
-        read = {cell: "".join([letters[word] for word in words(cell)]) for cell in dict.fromkeys(map(str, cells))}
-        return [read[str(cell)] for cell in cells]
-    except ValueError:  # NaN, a missing cell, too
-        places = in_file_order(frame, range(len(cells)))
-    for place in places:
+    found: list[list[int]] = [[]] * len(cells)
+    for place in in_file_order(frame, range(len(cells))):
         name, cell = frame["Id"].iloc[place], cells[place]
         if cell != cell:
             raise InvalidSubmission(f"column 'Sequence' is empty for Id {name}; it must hold at least one gesture")
         try:
-            for word in words(str(cell)):
-                int(word)
+            found[place] = list(map(int, words(str(cell))))
         except ValueError:
             raise InvalidSubmission(
                 f"column 'Sequence' must hold whole numbers separated by blanks; found {str(cell)[:60]!r} for Id {name}"
             ) from None
-    raise AssertionError("a cell was rejected before")
+    return found

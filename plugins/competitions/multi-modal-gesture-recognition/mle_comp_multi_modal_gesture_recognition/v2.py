@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import mle_comp_multi_modal_gesture_recognition as v1
 from mle_comp_multi_modal_gesture_recognition.matlab import without_labels
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import edit_distances
+from mlecore.metrics import edit_distance
 from mlecore.prepare import ZipWriter, extract, members, open_zip, write_tar
 from mlecore.prepare.zips import find
 from mlecore.submissions import Format, Table, refuse, words
@@ -50,7 +50,7 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     """The sum of the videos' Levenshtein distances, over the number of true gestures."""
     truth, predictions = format.read(submission, private / "test.csv")
     predicted, true = _gestures(predictions), _gestures(truth)
-    return int(edit_distances(true, predicted).sum()) / sum(map(len, true))
+    return sum(map(edit_distance, true, predicted)) / sum(map(len, true))
 
 
 @hookimpl
@@ -58,29 +58,15 @@ def examine(predictions: DataFrame) -> None:
     _gestures(predictions)
 
 
-class _Letters(dict[str, str]):
-    """A character for each gesture; ValueError for any other word."""
-
-    def __missing__(self, word: str) -> str:
-        if not (word.isascii() and word.isdigit() and len(word) < 9 and int(word) in v1.GESTURES):
-            raise ValueError(word)
-        self[word] = letter = chr(int(word))
-        return letter
-
-
-def _gestures(frame: DataFrame) -> list[str]:
-    """The gestures in each cell as letters, so that texts can be compared at once; an empty cell is an empty text."""
+def _gestures(frame: DataFrame) -> list[list[int]]:
+    """The gestures in each cell. Raises InvalidSubmission for any other word."""
     import numpy as np
 
-    letters = _Letters()
-
-    def read(cell: str) -> str | None:
-        try:
-            return "".join([letters[word] for word in words(cell)])
-        except ValueError:
-            return None
-
-    found = list(map(read, frame["Sequence"]))
-    bad = np.fromiter((each is None for each in found), bool, len(found))
+    cells = frame["Sequence"].tolist()
+    bad = np.array([not all(map(_is_gesture, words(cell))) for cell in cells], dtype=bool)
     refuse(frame, "Sequence", "whole numbers from 1 to 20, separated by blanks", bad)
-    return [each for each in found if each is not None]
+    return [list(map(int, words(cell))) for cell in cells]
+
+
+def _is_gesture(word: str) -> bool:
+    return word.isascii() and word.isdigit() and len(word) < 9 and int(word) in v1.GESTURES

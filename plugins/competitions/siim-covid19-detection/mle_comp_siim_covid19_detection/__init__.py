@@ -68,7 +68,7 @@ def examine(predictions: DataFrame) -> Sequence[str]:
     import numpy as np
 
     warnings = []
-    labels, confidence, *_ = flatten(predictions["PredictionString"].array)[1].words
+    labels, confidence, *_ = flatten(predictions["PredictionString"])[1].words
     if unknown := sorted(set(labels.tolist()) - set(LABELS)):
         warnings.append(f"labels that no answer has are ignored, such as {unknown[0]!r}; known are {', '.join(LABELS)}")
     if not np.isfinite(confidence).all():

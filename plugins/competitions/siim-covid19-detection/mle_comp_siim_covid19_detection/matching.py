@@ -5,50 +5,49 @@ Not that of PASCAL VOC: a missed box is a positive of score 0, and a row without
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mlecore.errors import InvalidSubmission
-from mlecore.metrics.pairs import pairs, taken
+from mlecore.metrics.detection import in_rows
 from mlecore.submissions.messages import row_name
-from mlecore.submissions.records import flatten
+from mlecore.submissions.records import Records, flatten
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pandas import DataFrame
 
-    from mlecore.submissions.lists import Lists
-
 IOU = 0.5  # must be exceeded
 
 
-def mean_average_precision(asked: Lists, predictions: DataFrame) -> float:
+def mean_average_precision(asked: Iterable[Records], predictions: DataFrame) -> float:
     """The plain mean over the labels of the answers; 0 without any.
 
     ``asked`` are the answers' records (label, confidence, xmin, ymin, xmax, ymax), row by row like ``predictions``.
     Raises InvalidSubmission for a confidence of such a label that is not finite.
     """
     known = labels_of(asked)
-    truths, given = Boxes(asked, known), Boxes(predictions["PredictionString"].array, known)
+    truths, given = Boxes(asked, known), Boxes(predictions["PredictionString"], known)
     if len(bad := np.flatnonzero((given.label >= 0) & ~np.isfinite(given.confidence))):
         row = row_name(predictions, int(given.rows[bad[0]]))
         raise InvalidSubmission(f"{row}: confidences must be finite; found {given.confidence[bad[0]]}")
-    scores = [_of_label(truths.only(place), given.only(place), len(asked), label) for place, label in enumerate(known)]
+    count = len(predictions)
+    scores = [_of_label(truths.only(place), given.only(place), count, label) for place, label in enumerate(known)]
     return sum(scores) / len(scores) if scores else 0.0
 
 
-def labels_of(cells: Lists) -> list[str]:
+def labels_of(cells: Iterable[Records]) -> list[str]:
     """In order."""
-    return sorted(set(cells.joined().words[0]))
+    return sorted(set(flatten(cells)[1].words[0]))
 
 
 class Boxes:
     """Records one below the other: ``rows``, ``confidence``, ``corners`` (records x 4), and ``label``: its place among
     those that are known, or -1."""
 
-    def __init__(self, cells: Lists, known: Sequence[str]) -> None:
+    def __init__(self, cells: Iterable[Records], known: Sequence[str]) -> None:
         import pandas as pd
 
         self.rows, found = flatten(cells)
@@ -85,15 +84,15 @@ def _hits(
     truth_corners: NDArray[np.float64],
 ) -> NDArray[np.bool_]:
     """Which boxes (in order) take a truth of their row: the free one of most overlap, the first at a tie."""
-    found: list[tuple[NDArray[Any], ...]] = [(np.empty(0, dtype=np.intp),) * 2]
-    for i, j in pairs(rows, truth_rows):
-        overlaps = _overlaps(corners[i], truth_corners[j])
-        order = np.lexsort((j, -overlaps, i))
-        order = order[overlaps[order] > IOU]
-        found.append((i[order], j[order]))
-    boxes, truths = map(np.concatenate, zip(*found, strict=True))
-    hit = np.zeros(len(rows), dtype=bool)
-    hit[boxes[taken(boxes, truths)]] = True
+    enough = []  # (box, -overlap, truth)
+    for truth, mine in enumerate(in_rows(rows, truth_rows)):
+        overlaps = _overlaps(corners[mine], truth_corners[[truth]])
+        enough += [(box, -overlaps[place], truth) for place, box in enumerate(mine.tolist()) if overlaps[place] > IOU]
+    hit, taken = np.zeros(len(rows), dtype=bool), set[int]()
+    for box, _, truth in sorted(enough):
+        if not hit[box] and truth not in taken:
+            hit[box] = True
+            taken.add(truth)
     return hit
 
 

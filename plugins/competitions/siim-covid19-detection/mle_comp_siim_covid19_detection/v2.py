@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pandas import DataFrame
 
-    from mlecore.submissions.lists import Lists
-
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
@@ -25,10 +24,10 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     truth, predictions = format.read(submission, answers)
     examine(predictions)
     asked = format.columns["PredictionString"].read(truth, "PredictionString", truth)
-    return mean_average_precision(asked, predictions["PredictionString"].array)
+    return mean_average_precision(asked, predictions["PredictionString"])
 
 
-def mean_average_precision(asked: Lists, given: Lists) -> float:
+def mean_average_precision(asked: Iterable[Records], given: Iterable[Records]) -> float:
     """The plain mean over the labels of the answers of VOC's average precision, boxes of all rows together.
 
     Both are records (label, confidence, corners), row by row. A box that is missed lowers the recall, and nothing else.

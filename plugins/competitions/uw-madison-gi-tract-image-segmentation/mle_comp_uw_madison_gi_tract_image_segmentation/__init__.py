@@ -23,7 +23,7 @@ from mlecore.submissions.masks import decode_masks
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from mlecore.submissions.lists import Lists
+    from mlecore.submissions.masks import Masks
 
 KEPT = 4  # days of a case in train
 
@@ -125,7 +125,7 @@ def sizes_of(asked: DataFrame) -> Sizes:
     return sizes
 
 
-def _masks(table: DataFrame, sizes: Sizes) -> tuple[list[str], Lists]:
+def _masks(table: DataFrame, sizes: Sizes) -> tuple[list[str], Masks]:
     """Ids and masks of the rows that count: as many as the answers have."""
     rows = table.head(len(sizes))
     return texts(rows, "id"), decode_masks(rows, texts(rows, "predicted", missing=""), pixels(sizes[: len(rows)]))

@@ -21,7 +21,7 @@ from mlecore.submissions.masks import decode_masks
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from mlecore.submissions.lists import Lists
+    from mlecore.submissions.masks import Masks
 
 KEY = "id and class"
 
@@ -54,5 +54,5 @@ def _paired(truth: DataFrame, predictions: DataFrame) -> tuple[DataFrame, DataFr
     return sorted_alike(predictions, truth, KEY)
 
 
-def _masks(table: DataFrame, sizes: Sizes) -> Lists:
+def _masks(table: DataFrame, sizes: Sizes) -> Masks:
     return decode_masks(table, texts(table, "predicted", missing=""), pixels(sizes), exact=True)

@@ -17,7 +17,7 @@ from mlecore.submissions.messages import shown
 
 if TYPE_CHECKING:
     from mle_comp_uw_madison_gi_tract_image_segmentation.hausdorff import Integers
-    from mlecore.submissions.lists import Lists
+    from mlecore.submissions.masks import Masks
 
 Size = tuple[int, int]  # height, width
 Sizes: TypeAlias = "Sequence[Size] | Integers"
@@ -59,7 +59,7 @@ def pixels(sizes: Sizes) -> Integers:
     return height * width
 
 
-def mean_dice(truth: Lists, predictions: Lists) -> float:
+def mean_dice(truth: Masks, predictions: Masks) -> float:
     """Over the pairs in which not both are empty; NaN without one. What one side has beyond the other is left out."""
     common = min(len(truth), len(predictions))
     truth, predictions = truth[:common], predictions[:common]
@@ -96,7 +96,7 @@ def slices(ids: Sequence[str]) -> Slices:
     return Slices(rows, number[rank[rows]], day[by_day], days)
 
 
-def volumes(slices: Slices, masks: Lists, sizes: Sizes) -> Volumes:
+def volumes(slices: Slices, masks: Masks, sizes: Sizes) -> Volumes:
     """One a day; ``sizes`` may be longer than the rows.
 
     Raises InvalidSubmission if a day has slices of two sizes.
@@ -115,8 +115,10 @@ def volumes(slices: Slices, masks: Lists, sizes: Sizes) -> Volumes:
             f"slices of {shown(slices.days[which])} meet images of {several} sizes in the answers: rows are paired by "
             "their place in the file, so keep the sample's order"
         )
-    ordered = masks[slices.rows]
-    kept, runs = _joined(np.repeat(slices.of, ordered.counts()), ordered.joined().astype(np.int64))
+    ordered = [masks[row] for row in slices.rows]
+    kept, runs = _joined(
+        np.repeat(slices.of, list(map(len, ordered))), np.concatenate([np.empty((0, 2), dtype=np.int64), *ordered])
+    )
     return Volumes(np.column_stack([counts, size[:, ::-1]]), np.column_stack([day, layer])[kept], runs)
 
 

@@ -42,7 +42,7 @@ def mean_average_precision(answers: DataFrame, predictions: DataFrame) -> float:
     truth_box = answers[["x_min", "y_min", "x_max", "y_max"]].to_numpy(dtype=np.float64)[truths]
     truth_ignored = _outside(truth_box)
 
-    rows, found = flatten(predictions["PredictionString"].array)
+    rows, found = flatten(predictions["PredictionString"])
     kinds, confidence, *corners = found.words
     of_class = np.searchsorted(classes, kinds).clip(max=len(classes) - 1)
     of_group = of_class * images + codes[len(answers) :][rows]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pandas import DataFrame
 
-    from mlecore.submissions.lists import Lists
-
 IOU = 0.4  # that an overlap must exceed
 
 
@@ -26,10 +24,10 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     answers = read_answers(private / "answers.csv", ["image_id", "class_id", *v1.BOX])
     truth, predictions = format.read(submission, answers[["image_id"]].drop_duplicates())
     examine(predictions)
-    return mean_average_precision(answers, truth["image_id"].tolist(), predictions["PredictionString"].array)
+    return mean_average_precision(answers, truth["image_id"].tolist(), predictions["PredictionString"])
 
 
-def mean_average_precision(answers: DataFrame, images: Sequence[str], cells: Lists) -> float:
+def mean_average_precision(answers: DataFrame, images: Sequence[str], cells: Iterable[Records]) -> float:
     """The mean over the classes of the answers of VOC 2010's average precision.
 
     ``cells`` are the records (class, confidence, corners) of each image.

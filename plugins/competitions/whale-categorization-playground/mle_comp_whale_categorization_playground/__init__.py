@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import map_at_k
 from mlecore.prepare import ensure, ensure_unique, link_files, read_csv, split, write_csv
-from mlecore.submissions import Format, Table, printed
+from mlecore.submissions import Format, Table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -70,5 +70,5 @@ def _in_test(ids: Iterable[str]) -> NDArray[np.bool_]:
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
     truth, predictions = format.read(submission, private / "test.csv")
-    asked, given = (printed(table["Id"]) for table in (truth, predictions))
+    asked, given = (table["Id"].astype(str).tolist() for table in (truth, predictions))
     return map_at_k(asked, given, 5, single=True)
