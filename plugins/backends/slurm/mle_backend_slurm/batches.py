@@ -12,7 +12,7 @@ import shlex
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
@@ -31,17 +31,17 @@ _LONGEST_WAIT = 10  # quiet periods after which a batch is submitted although ru
 class Gatherer:
     """Calls ``work`` with what was added, once nothing was for ``quiet`` seconds, in a thread that ends when idle."""
 
-    def __init__(self, quiet: float, work: Callable[[Mapping[str, object]], None]) -> None:
+    def __init__(self, quiet: float, work: Callable[[Collection[str]], None]) -> None:
         self._quiet = quiet
         self._work = work
-        self._added: dict[str, object] = {}
+        self._added: list[str] = []
         self._changed = threading.Condition()
         self._busy = False
 
-    def add(self, key: str, value: object = None) -> None:
+    def add(self, name: str) -> None:
         with self._changed:
-            if key not in self._added:  # each look at a run adds it again, which must not put its batch off
-                self._added[key] = value
+            if name not in self._added:  # each look at a run adds it again, which must not put its batch off
+                self._added.append(name)
                 self._changed.notify_all()
             if not self._busy:
                 self._busy = True
@@ -54,7 +54,7 @@ class Gatherer:
                 while self._changed.wait(self._quiet):  # something was added
                     if time.monotonic() - began > self._quiet * _LONGEST_WAIT:
                         break
-                taken, self._added = self._added, {}
+                taken, self._added = self._added, []
                 if not taken:
                     self._busy = False
                     return
@@ -81,7 +81,7 @@ class Submitter:
         if time.monotonic() >= self._again.get(entry.name, 0.0):
             self._gathered.add(entry.name)
 
-    def _submit_all(self, names: Mapping[str, object]) -> None:
+    def _submit_all(self, names: Collection[str]) -> None:
         with contextlib.suppress(OSError), _locked(self._root):  # a disk that is away: status() adds them again
             waiting: dict[tuple[str, ...], list[Entry]] = {}
             for name in names:

@@ -7,7 +7,6 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar
 
@@ -17,7 +16,7 @@ from mle_backend_vm.supervise import relaying
 from mle_backend_vm.supervise.files import read_json
 
 from mle_backend_slurm import doctor, entries, outcome, sharing
-from mle_backend_slurm.batches import Gatherer, Submitter
+from mle_backend_slurm.batches import Submitter
 from mle_backend_slurm.building import Builder
 from mle_backend_slurm.commands import Slurm
 from mle_backend_slurm.entries import Entry
@@ -67,7 +66,6 @@ class SlurmBackend(Backend):
         self.slurm = Slurm()
         self._watch = Watch(self.slurm, settings.poll)
         self._submitter = Submitter(self._root, self.slurm, quiet, _RETRY * settings.poll)
-        self._canceller = Gatherer(quiet, self._cancel_all)
         self._builder = Builder(settings, self.slurm)
         self._doubts: dict[str, tuple[str, int, float]] = {}  # by run: what is in doubt, since which look, since when
         self._judging = threading.Lock()
@@ -285,28 +283,13 @@ class SlurmBackend(Backend):
         return False
 
     def _cancel(self, entry: Entry) -> None:
-        """Returns when Slurm knows it; one call for all that are cancelled now. Raises BackendError."""
+        """Returns when Slurm knows it. Raises BackendError."""
         limit = time.monotonic() + _SUBMITTED
         while (task := entry.task()) is None:
             if entry.batch() is None or time.monotonic() > limit:
                 return
             time.sleep(0.1)
-        called: Future[None] = Future()
-        self._canceller.add(f"{task} {id(called)}", called)
-        called.result()
-
-    def _cancel_all(self, tasks: Mapping[str, object]) -> None:
-        error: BaseException | None = None
-        try:
-            self.slurm.cancel(sorted({task.partition(" ")[0] for task in tasks}))
-        except BaseException as raised:
-            error = raised
-        for called in tasks.values():
-            assert isinstance(called, Future)
-            if error is None:
-                called.set_result(None)
-            else:
-                called.set_exception(error)
+        self.slurm.cancel([task])
 
     def remove(self, handle: Handle) -> None:
         entry = entries.entry_of(handle, self._root)

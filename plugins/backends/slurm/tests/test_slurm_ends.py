@@ -100,10 +100,10 @@ def test_what_sbatch_rejects_waits_with_its_words(make_lab: Callable[..., Lab]) 
     assert problem.fatal and "nvalid partition" in problem.description
 
 
-def test_a_pending_run_is_cancelled_and_never_begins(lab: Lab) -> None:
+def test_a_pending_run_is_cancelled_and_never_begins(make_lab: Callable[..., Lab]) -> None:
+    lab = make_lab(sbatch="--hold")
     handle = lab.start("echo ran", gpus=1)
     task = lab.task(handle)
-    lab.slurm("scontrol", "hold", task)
     lab.wait(handle, "pending")
     lab.backend.stop(handle, 1.0)
     status = lab.wait(handle)
