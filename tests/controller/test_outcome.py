@@ -43,13 +43,5 @@ def test_a_report_does_not_change_who_is_to_blame(lab):
         assert record.outcome is not None and record.reason == "exit code 3"
 
 
-def test_a_new_attempt_has_its_own_report(lab):
-    lab.make(("worker", {"outcome": "gave_up", "faults": "1"}))
-    lab.run()
-    (record,) = lab.records().values()
-    first, second = record.attempts
-    assert first.infra_failure and second.outcome == record.outcome == Outcome(kind="gave_up")
-
-
 class _Data:
     competition = "coins"

@@ -281,7 +281,7 @@ def test_time_limits(given: object, seconds: float) -> None:
             make_plan({**plan, "limits": {"time": unclear}})
 
 
-@pytest.mark.parametrize("text", ["", "h", "-1", "0", "1x", "1h 30", "nan", "inf", True, "1e99"])
+@pytest.mark.parametrize("text", ["", "-1", "1x", "nan", True, "1e99"])
 def test_no_durations(text):
     with pytest.raises(UsageError):
         duration(text)
