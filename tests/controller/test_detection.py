@@ -266,9 +266,6 @@ def test_a_plan_says_whether_and_how(lab: Any, monkeypatch: pytest.MonkeyPatch) 
     }
     done = run_group(make_plan(values), "g", lab.runs, [lab.data])
     assert "a bug" in found(done.group.folder, "worker--coins--0").failed
-    values["execution"] = {"detect": False}
-    done = run_group(make_plan(values), "h", lab.runs, [lab.data])
-    assert not (done.group.folder / "worker--coins--0" / "findings").exists()
     values["execution"] = {"detectors": {"judge": {"colour": "red"}}}
     with pytest.raises(UsageError, match="no option 'colour'"):
         run_group(make_plan(values), "i", lab.runs, [lab.data])
