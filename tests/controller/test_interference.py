@@ -31,13 +31,13 @@ def test_nothing_is_written_into_another_groups_folder(lab):
     """Its disk was taken away, and another one with a group of this name mounted there."""
     lab.make(("worker", {}))
     lab.runs.rename(lab.root / "second")
-    lab.make(("worker", {"seconds": "0.5"}))
+    lab.make(("worker", {"seconds": "0.2"}))
     before = sorted(path.name for path in (lab.root / "second" / "g").iterdir())
 
     def swap() -> None:
         lab.runs.rename(lab.root / "first")
         (lab.root / "second").rename(lab.runs)
-        time.sleep(0.3)
+        time.sleep(0.6)  # its job ends meanwhile
         lab.runs.rename(lab.root / "second")
         (lab.root / "first").rename(lab.runs)
 
