@@ -62,19 +62,15 @@ def rounds(steps: Mapping[str, Callable[[], Measured]], count: int = 3) -> dict[
     }
 
 
-def table(measured: Mapping[str, Measured], *, limit: Sequence[str] = (), mb: float | None = None) -> str:
-    """A line a step; beside it how many times the steps named in ``limit`` it takes, by the clock and in CPU seconds.
-
-    ``mb``: the megabytes that each step reads, for MB/s.
-    """
+def table(measured: Mapping[str, Measured], *, limit: Sequence[str] = ()) -> str:
+    """A line a step; beside it how many times the steps named in ``limit`` it takes, by the clock and by CPU."""
     bound = sum(measured[name].seconds for name in limit)
     cpu = sum(measured[name].cpu for name in limit)
     width = max(map(len, measured))
-    heads = ["seconds", "CPU s", "peak MB", *["MB/s"] * bool(mb), *["x limit", "x CPU"] * bool(limit)]
+    heads = ["seconds", "CPU s", "peak MB", *["x limit", "x CPU"] * bool(limit)]
     lines = [f"{'':{width}}" + "".join(f"  {head:>8}" for head in heads)]
     for name, m in measured.items():
         line = f"{name:{width}}  {m.seconds:8.2f}  {m.cpu:8.2f}  {m.peak_mb:8.0f}"
-        line += f"  {mb / m.seconds:8.1f}" if mb else ""
         lines.append(line + (f"  {m.seconds / bound:8.2f}  {m.cpu / cpu:8.2f}" if limit and name not in limit else ""))
     if limit:
         lines.append(f"limit: {' + '.join(limit)} = {bound:.2f} s, {cpu:.2f} s of CPU")
