@@ -60,8 +60,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
 @pytest.fixture
 def harness_of(install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Harness]:
     """``harness_of(edits)``: the new competition with these edits."""
-    monkeypatch.setattr(harness_module, "MOST", 320)
-    monkeypatch.setattr(harness_module, "FEWEST", 320)
+    monkeypatch.setattr(harness_module, "MUTANTS", 320)
 
     def made(edits: Edits | None = None) -> Harness:
         harness = Harness(competition(install("competition", "ring", edits)), tmp_path / "harness")

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from mlecore.registry.loading import load
-from mlecore_testing.agents.declares import declares, recipe
+from mlecore_testing.agents.declares import recipe
 from mlecore_testing.agents.harness import AgentBench
 from mlecore_testing.agents.launches import home, keys, launch, pure
 from mlecore_testing.agents.usage import usage
-from mlecore_testing.light import light
-from mlecore_testing.rules import Broken, Rule, Skipped, apply_rules
-
-
-def _light(harness: AgentBench) -> Iterator[Broken]:
-    return light(harness.loaded.plugin)
-
+from mlecore_testing.bench import DECLARES, LIGHT
+from mlecore_testing.rules import Rule, Skipped, apply_rules
 
 RULES: tuple[Rule[AgentBench], ...] = (
-    Rule(name="light", says="importing the plugin imports nothing heavy", test=_light),
-    Rule(name="declares", says="what it declares is complete, and its options make sense", test=declares),
+    LIGHT,
+    DECLARES,
     Rule(name="recipe", says="its recipe is well-formed and stable", test=recipe, needs=("declares",)),
     Rule(name="launch", says="it says what to start, for any task", test=launch, needs=("declares",)),
     Rule(name="pure", says="launch and recipe start nothing and write nothing", test=pure, needs=("launch", "recipe")),

@@ -14,7 +14,6 @@ from mlecore.agents import Recipe
 from mlecore.child_environment import child_environment
 from mlecore.requirements import plain
 from mlecore_testing.agents.harness import AgentBench
-from mlecore_testing.declared import option_flaws, secret_flaws, summary_flaws
 from mlecore_testing.rules import Broken, Stop
 
 _DIGEST = """
@@ -22,14 +21,6 @@ import json, sys
 from mlecore.registry.loading import load
 print(load("agent", sys.argv[1]).hook.recipe(options=json.loads(sys.argv[2])).digest())
 """
-
-
-def declares(harness: AgentBench) -> Iterator[Broken]:
-    agent = harness.agent
-    for what in (*summary_flaws(agent.summary), *option_flaws(agent.options), *secret_flaws(agent.secrets)):
-        yield Broken(what, "agent()")
-    if harness.loaded.call("agent") != agent:
-        yield Broken("a different result the second time", "agent()")
 
 
 def recipe(harness: AgentBench) -> Iterator[Broken]:

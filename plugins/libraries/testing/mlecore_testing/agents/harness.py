@@ -2,42 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import cached_property
-from pathlib import Path, PurePosixPath
+from collections.abc import Iterator
+from pathlib import PurePosixPath
 
 from attrs import evolve
 
 from mlecore.agents import HOME, Agent, FinishedSubmission, Launch, Recipe, Task
-from mlecore.options import resolve
-from mlecore.registry.loading import Loaded
 from mlecore.sandbox.instructions import instructions
+from mlecore_testing.bench import Bench
 
 ELSEWHERE = PurePosixPath("/srv/sandboxes/7/tree")  # where the tree is on a machine without mount namespaces
 _HARDWARE = "2 CPUs, 8 GiB of memory, no GPU"
 _LIMIT = 3600.0
 
 
-class AgentBench:
-    """One agent with the options that the caller gives, else its defaults."""
-
-    def __init__(self, loaded: Loaded, options: Mapping[str, str], folder: Path) -> None:
-        self.loaded = loaded
-        self.given = options
-        self.folder = folder
+class AgentBench(Bench):
+    """One agent, and possible tasks."""
 
     @property
-    def name(self) -> str:
-        return self.loaded.plugin.name
-
-    @cached_property
     def agent(self) -> Agent:
-        declared: Agent = self.loaded.call("agent")
-        return declared
-
-    @cached_property
-    def options(self) -> dict[str, str]:
-        return resolve(self.agent.options, self.given, f"agent {self.name}")
+        agent: Agent = self.declared
+        return agent
 
     def recipe(self) -> Recipe:
         """Nothing, where the plugin has no such hook."""

@@ -16,16 +16,11 @@ from mlecore_testing.backends.declares import build, declares, describes, prefli
 from mlecore_testing.backends.harness import BackendBench
 from mlecore_testing.backends.life import found, life, logs, once, secrets, variables
 from mlecore_testing.backends.patterns import patterns
-from mlecore_testing.light import light
+from mlecore_testing.bench import LIGHT
 from mlecore_testing.rules import Broken, Rule, Skipped, apply_rules
 
-
-def _light(bench: BackendBench) -> Iterator[Broken]:
-    return light(bench.loaded.plugin)
-
-
 _FIRST: tuple[Rule[BackendBench], ...] = (
-    Rule(name="light", says="importing the plugin imports nothing heavy", test=_light),
+    LIGHT,
     Rule(name="declares", says="making it contacts nothing", test=declares),
     Rule(name="preflight", says="it can be used here", test=preflight, needs=("declares",)),
     Rule(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Iterator
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -20,9 +18,7 @@ from mlecore.errors import InvalidSubmission, MlecoreError
 from mlecore.submissions.format import Format
 from mlecore_testing.shared_data import SharedData
 
-FEWEST = 150  # mutants that are always tried
-MOST = 500
-PATIENCE = 2.0  # seconds after which no more mutants than the fewest are tried
+MUTANTS = 150  # tried
 _SMALL = 100_000  # bytes of a sample submission; for larger ones fewer mutants are tried, as each takes long
 _LEAST = 20  # three of each kind
 
@@ -76,6 +72,13 @@ class Harness:
         self.prepared_again = folder / "prepared-again"
         self.second_failure = ""  # of the process that does it all again
         self._submission = folder / "submission.csv"
+
+    @property
+    def golden_file(self) -> Path | None:
+        """What the published benchmark makes of v1's data: ``tests/golden.json`` beside the package, if it is there."""
+        origin = self.competition.plugin.origin
+        file = None if origin is None else origin.parent.parent / "tests" / "golden.json"
+        return file if file and file.is_file() and self.competition.edition == "v1" else None
 
     @property
     def public(self) -> Path:
@@ -174,19 +177,13 @@ class Harness:
 
     @cached_property
     def verdicts(self) -> list[Verdict]:
-        """Mutated submissions, checked and graded: hundreds, fewer if grading one takes long."""
+        """Mutated submissions, checked and graded: fewer where the sample is large."""
         bases = {"sample": self.sample}
         if self.grade(self.perfect).accepted:
             bases["perfect"] = self.perfect
-        return list(self._judged(mutants(bases, self.ids, self.seed)))
-
-    def _judged(self, stream: Iterator[Mutant]) -> Iterator[Verdict]:
-        fewest = max(_LEAST, round(FEWEST * min(1.0, _SMALL / max(1, len(self.sample)))))
-        start = time.monotonic()
-        for number, mutant in enumerate(islice(stream, MOST)):
-            if number >= fewest and time.monotonic() - start > PATIENCE:
-                return
-            yield Verdict(mutant, self.check(mutant.data), self.grade(mutant.data))
+        count = max(_LEAST, round(MUTANTS * min(1.0, _SMALL / max(1, len(self.sample)))))
+        chosen = islice(mutants(bases, self.ids, self.seed), count)
+        return [Verdict(mutant, self.check(mutant.data), self.grade(mutant.data)) for mutant in chosen]
 
     def locals(self) -> tuple[str, ...]:
         """Texts that must not be in a message: folders of this machine."""

@@ -28,6 +28,8 @@ _HARDWARE = "2 CPUs, 4 GiB of memory, no GPU"
 
 
 def learnable(harness: Harness) -> Iterator[Broken]:
+    if harness.golden_file:
+        raise Undecided("its data and scores are those of its golden file")
     try:
         agent = load("agent", AGENT)
     except UsageError:

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from mlecore.registry.loading import load
-from mlecore_testing.detectors.detects import blind, calm, declares, detects, same, untouched
+from mlecore_testing.bench import DECLARES, LIGHT
+from mlecore_testing.detectors.detects import blind, calm, detects, same, untouched
 from mlecore_testing.detectors.harness import DetectorBench
-from mlecore_testing.light import light
-from mlecore_testing.rules import Broken, Rule, Skipped, apply_rules
-
-
-def _light(harness: DetectorBench) -> Iterator[Broken]:
-    return light(harness.loaded.plugin)
-
+from mlecore_testing.rules import Rule, Skipped, apply_rules
 
 RULES: tuple[Rule[DetectorBench], ...] = (
-    Rule(name="light", says="importing the plugin imports nothing heavy", test=_light),
-    Rule(name="declares", says="what it declares is complete, and its options make sense", test=declares),
+    LIGHT,
+    DECLARES,
     Rule(name="detects", says="it accepts any run, hostile ones too", test=detects, needs=("declares",)),
     Rule(name="calm", says="it reports nothing about an honest run", test=calm, needs=("detects",)),
     Rule(name="same", says="the same runs give the same findings", test=same, needs=("detects",)),

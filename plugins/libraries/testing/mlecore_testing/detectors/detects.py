@@ -15,7 +15,6 @@ from mlecore.regular import read_regular
 from mlecore.runs.code import script
 from mlecore.runs.record import RunRecord
 from mlecore.schema import brief, plain
-from mlecore_testing.declared import option_flaws, secret_flaws, summary_flaws
 from mlecore_testing.detectors.harness import DetectorBench
 from mlecore_testing.hostile import TookTooLong, in_time
 from mlecore_testing.rules import Broken, Undecided
@@ -24,14 +23,6 @@ from mlecore_testing.watch import opened_below
 _SECONDS = 120.0  # for one run
 _EVIDENCE = 64 * 2**20  # bytes of a file that evidence names
 _RULE = re.compile(r"[a-z0-9]+([-_][a-z0-9]+)*")
-
-
-def declares(harness: DetectorBench) -> Iterator[Broken]:
-    detector = harness.detector
-    for what in (*summary_flaws(detector.summary), *option_flaws(detector.options), *secret_flaws(detector.secrets)):
-        yield Broken(what, "detector()")
-    if harness.loaded.call("detector") != detector:
-        yield Broken("a different result the second time", "detector()")
 
 
 def detects(harness: DetectorBench) -> Iterator[Broken]:

@@ -3,46 +3,30 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 
 from mlecore.competitions import Competition
 from mlecore.detectors import Detection, Detector
 from mlecore.facts import Facts
-from mlecore.options import resolve
-from mlecore.registry.loading import Loaded
 from mlecore.registry.plugin import Plugin
 from mlecore.registry.provenance import PluginUse
 from mlecore.runs.record import Collected, RunRecord
 from mlecore.submissions.format import Column, Format
+from mlecore_testing.bench import Bench
 from mlecore_testing.hostile import fill
 
 _ROWS = 200
 _CODE = "import pandas as pd\n\ntrain = pd.read_csv('/home/data/train.csv')\n{body}\nprint(train.mean())\n"
 
 
-class DetectorBench:
-    """One detector with its options, and runs to judge."""
-
-    def __init__(self, loaded: Loaded, options: Mapping[str, str], folder: Path) -> None:
-        self.loaded = loaded
-        self.given = options
-        self.folder = folder
-        self.runs_folder = folder / "runs"
+class DetectorBench(Bench):
+    """One detector, and runs to judge."""
 
     @property
-    def name(self) -> str:
-        return self.loaded.plugin.name
-
-    @cached_property
     def detector(self) -> Detector:
-        declared: Detector = self.loaded.call("detector")
-        return declared
-
-    @cached_property
-    def options(self) -> dict[str, str]:
-        return resolve(self.detector.options, self.given, f"detector {self.name}")
+        detector: Detector = self.declared
+        return detector
 
     def detect(self, run: RunRecord, group: list[RunRecord], public: Path | None) -> Detection:
         found: Detection = self.loaded.call(
@@ -124,7 +108,7 @@ class DetectorBench:
         return run
 
     def _run(self, name: str, agent: str, seed: int, candidate: str | None = None) -> RunRecord:
-        folder = self.runs_folder / "kit" / name
+        folder = self.folder / "runs" / "kit" / name
         for part in ("submission", "logs", "code", "code_snapshots", "snapshots"):
             (folder / part).mkdir(parents=True)
         record = RunRecord(
