@@ -182,6 +182,7 @@ GZIP = b"Content-Encoding: gzip\r\n"
         b"GET /v1/realtime HTTP/1.1\r\n" + AUTHORIZED + b"Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
         *(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
     ],
+    ids=lambda request: repr(request[:80]),
 )  # fmt: skip
 def test_a_request_is_rejected(closed, request_):
     found = raw(closed, request_, wait=0.5)
