@@ -224,7 +224,6 @@ class Format:
 
         Raises InvalidSubmission, which names the first offending rows, and GradingError for answers that do not fit.
         """
-        from mlecore.submissions import large
         from mlecore.submissions.alignment import read_answers, refuse_columns, same_count_if_heavy
         from mlecore.submissions.messages import ID
         from mlecore.submissions.values import rescaled, rows_sum_to_one
@@ -242,9 +241,7 @@ class Format:
         others = list(answers.columns) if columns is None else columns
         required, refuse = self._required(others), self.extra == "refused"
         ids = [self.id] if self.id else []
-        frame = submission.columns(
-            () if refuse else {*required, *ids}, verbatim=verbatim, beside=answers.get(self.id, None)
-        )
+        frame = submission.columns(() if refuse else {*required, *ids}, verbatim=verbatim)
         refuse_columns(frame, required, only=refuse, may=ids)
         truth, predictions = self._paired(frame, answers)
         if self.id_required:
@@ -252,8 +249,7 @@ class Format:
         rules = self.expand(others)
         read = {name: rule.read(predictions, name, truth) for name, rule in rules.items()}
         for name, values in read.items():
-            if not large.are_same(values, predictions[name].to_numpy()):  # pandas would copy the cells
-                predictions[name] = values
+            predictions[name] = values
         numbers = [name for name in rules if rules[name].type == "number"]
         if self.sum_to_one is not None:
             rows_sum_to_one(predictions, numbers, self.sum_to_one)

@@ -1,4 +1,4 @@
-"""Columns of a large table for grading: read by polars, and equal texts in memory once."""
+"""Columns of a large table for grading, read by polars."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from mlecore.tables import frames, reading
 from mlecore.tables.options import Options
 
 if TYPE_CHECKING:
-    import numpy as np
     import polars as pl
     from numpy.typing import NDArray
-    from pandas import DataFrame, Series
+    from pandas import DataFrame
 
 _HEADER = 1 << 16  # bytes
 
@@ -26,13 +25,11 @@ def read(
     *,
     verbatim: Collection[str] = (),
     ragged: bool = False,
-    beside: Series | None = None,
 ) -> DataFrame | None:
     """These columns (none named: all) as pandas reads them; None for a small table, and if that is not certain.
 
     ``verbatim``: those that are text as written, an empty cell being empty text. ``ragged``: rows may have too many
-    cells, for pandas to judge. If the texts of the column ``beside`` are those of the column of its name, they are the
-    same objects: a million take some 70 MB and a tenth of a second.
+    cells, for pandas to judge.
     """
     if not path.is_file() or path.stat().st_size < frames.WORTHWHILE:
         return None
@@ -53,7 +50,7 @@ def read(
             return None
         for name in table.columns:
             column = table.drop_in_place(name)  # it is in memory once
-            arrays[name] = _array(column, beside if beside is not None and beside.name == name else None)
+            arrays[name] = _array(column)
     return pd.DataFrame({name: arrays[name] for name in names}, copy=False)
 
 
@@ -66,43 +63,12 @@ def header(path: Path) -> list[str]:
     return []
 
 
-def _array(column: pl.Series, known: Series | None) -> NDArray[Any]:
+def _array(column: pl.Series) -> NDArray[Any]:
     import numpy as np
     import polars as pl
 
     if column.dtype == pl.String:
-        return frames.texts(column) if known is None else _known_texts(column, known)
+        return frames.texts(column)
     if column.dtype.is_signed_integer():
         return column.to_numpy().astype(np.int64)
     return column.to_numpy(writable=True)
-
-
-def _known_texts(column: pl.Series, known: Series) -> NDArray[Any]:
-    import numpy as np
-    import polars as pl
-
-    with suppress(TypeError, ValueError, pl.exceptions.PolarsError):  # numbers, gaps
-        if known.dtype == object and pl.Series(known.tolist(), dtype=pl.String).equals(column):
-            return np.asarray(known.array)
-    return frames.texts(column)
-
-
-def are_same(a: Any, b: Any) -> bool:
-    """Do two columns share their cells?"""
-    here, there = (getattr(column, "__array_interface__", {}) for column in (a, b))
-    return bool(here) and all(here[key] == there.get(key) for key in ("data", "shape", "strides", "typestr"))
-
-
-def places(texts: NDArray[np.object_], wanted: NDArray[np.object_]) -> NDArray[np.intp] | None:
-    """Where in ``texts`` each of as many wanted ones is; None unless all are there and different."""
-    import numpy as np
-    import polars as pl
-
-    here, there = (pl.Series(cells.tolist(), dtype=pl.String) for cells in (texts, wanted))
-    order, wanted_order = here.arg_sort(), there.arg_sort()
-    ordered = here.gather(order)
-    if not ordered.equals(there.gather(wanted_order)) or (ordered == ordered.shift()).any():
-        return None
-    found = np.empty(len(texts), dtype=np.intp)
-    found[wanted_order.to_numpy()] = order.to_numpy()
-    return found

@@ -31,20 +31,17 @@ class Table:
         self._frame: DataFrame | None = None
         self._some: DataFrame | None = None  # some columns of a large file, as pandas types them
 
-    def frame(self, *, beside: Series | None = None) -> DataFrame:
+    def frame(self) -> DataFrame:
         """Exactly pandas 2's ``read_csv(path, float_precision="round_trip")``: chunk-wise typing, implicit index.
 
         An empty file has no columns; any other failure to parse is InvalidSubmission. Read once; do not write to it.
-        ``beside``: a column of the answers, with whose texts equal ones may be shared.
         """
         if self._frame is None:
-            frame = large.read(self.path, ragged=True, beside=beside)
+            frame = large.read(self.path, ragged=True)
             self._frame = self._read() if frame is None else frame
         return self._frame
 
-    def columns(
-        self, names: Collection[str] = (), *, verbatim: Collection[str] = (), beside: Series | None = None
-    ) -> DataFrame:
+    def columns(self, names: Collection[str] = (), *, verbatim: Collection[str] = ()) -> DataFrame:
         """``frame()``; of a large file perhaps without columns other than these (none named: with all).
 
         The cells of ``verbatim`` are as they are written.
@@ -52,11 +49,11 @@ class Table:
         if self._some is not None and not verbatim and names and set(names) <= set(self._some.columns):
             return self._some
         if self._frame is None and (verbatim or (names and set(names) < set(large.header(self.path)))):
-            some = large.read(self.path, names, verbatim=verbatim, ragged=True, beside=beside)
+            some = large.read(self.path, names, verbatim=verbatim, ragged=True)
             if some is not None:
                 self._some = None if verbatim else some
                 return some
-        frame = self.frame(beside=beside)
+        frame = self.frame()
         texts = {name: self.column_text(name).array for name in verbatim if name in frame.columns}
         return frame.assign(**texts) if texts else frame
 

@@ -1,7 +1,4 @@
-"""Whatever is wrong with an archive within a download, preparing ends in a DataError that names it.
-
-A few competitions always, each other one where its kit is run (``--turn``).
-"""
+"""Whatever is wrong with an archive within a download, preparing ends in a DataError that names it."""
 
 from __future__ import annotations
 
@@ -24,7 +21,6 @@ import pytest
 from mlecore_testing import Trial
 
 from mlecore.archives import archive_kind
-from mlecore.competitions import installed
 from mlecore.errors import DataError, MlecoreError
 from mlecore.prepare import extract
 
@@ -267,34 +263,6 @@ SEVEN: dict[str, Damage] = {
 DAMAGES = {"zip": ANY | ZIP, "tar": ANY | TAR, "7z": ANY | SEVEN}
 
 
-NOT_INFLATED = (  # members move from archive to archive as they are, so that their content is not looked at
-    "aerial-cactus-identification/train.zip",
-    "iwildcam-2019-fgvc6/train_images.zip",
-    "kuzushiji-recognition/train_images.zip",
-    "the-icml-2013-whale-challenge-right-whale-redux/train2.zip",
-)
-OF_CONTENT = {"wrong checksum", "other bytes within", "wrong deflate data", "wrong bzip2 data", "wrong lzma data"}
-NEVER_LISTED = {
-    "a bomb",
-    "no room for the members",
-    "members elsewhere",
-    "members over each other",
-    "bytes in front",
-} | {
-    *("no names", "names that are no text"),
-}
-ONLY_LISTED = {  # what their members hold does not matter
-    "multi-modal-gesture-recognition/training4.tar.gz": {"links", "hard links", "pipes"},
-    **{
-        f"text-normalization-challenge-{name}/{name[:2]}_{table}_2.csv.zip": OF_CONTENT | set(ZIP) - NEVER_LISTED
-        for name in ("english-language", "russian-language")
-        for table in ("test", "sample_submission")
-    },
-}
-
-
-ALLOWED: dict[str, set[str]] = dict.fromkeys(NOT_INFLATED, OF_CONTENT) | ONLY_LISTED
-
 # ------------------------------------------------------------------ tests
 
 
@@ -316,8 +284,7 @@ def defects(trial: Trial, path: Path) -> list[str]:
             else:
                 path.write_bytes(damage(data))
             trial.prepare(trial.raw)
-            if name not in ALLOWED.get(place, ()):
-                found.append(f"{place}, {name}: prepared")
+            found.append(f"{place}, {name}: prepared")
         except DataError as error:
             if path.name not in str(error):
                 found.append(f"{place}, {name}: {error}")
@@ -386,7 +353,7 @@ def _7z_of(content: Content) -> bytes:
     return out.getvalue()
 
 
-ALWAYS = (
+COMPETITIONS = (
     "denoising-dirty-documents",
     "dogs-vs-cats-redux-kernels-edition",
     "mlsp-2013-birds",
@@ -395,18 +362,9 @@ ALWAYS = (
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("id", ALWAYS)
+@pytest.mark.parametrize("id", COMPETITIONS)
 def test_preparing_names_the_archive(id: str, tmp_path: Path) -> None:
     trial = Trial(id, tmp_path, size=0.02)
     used = [path for path in archives(trial.raw) if opened(trial, path)]
     assert used
-    assert [line for path in used for line in defects(trial, path)] == []
-
-
-@pytest.mark.slow
-@pytest.mark.in_turn
-@pytest.mark.parametrize("competition", [each.id for each in installed() if each.id not in ALWAYS])
-def test_preparing_any_competition_names_the_archive(competition: str, tmp_path: Path) -> None:
-    trial = Trial(competition, tmp_path, size=0.02)
-    used = [path for path in archives(trial.raw) if opened(trial, path)]
     assert [line for path in used for line in defects(trial, path)] == []

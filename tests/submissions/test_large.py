@@ -3,12 +3,11 @@
 import random
 from pathlib import Path
 
-import numpy as np
 import pytest
 from pandas import DataFrame
 
 from mlecore.errors import InvalidSubmission
-from mlecore.submissions import alignment, large
+from mlecore.submissions import large
 from mlecore.submissions.format import Format
 from mlecore.submissions.table import Table
 from mlecore.tables import frames, parsing, reading
@@ -27,7 +26,6 @@ CELLS = ["0.5", "1", "-0", "", "NA", "abc", '"a, b"', "True", " ", '"         "'
 @pytest.fixture
 def always_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frames, "WORTHWHILE", 0)
-    monkeypatch.setattr(alignment, "_MANY", 2)
     monkeypatch.setattr(parsing, "_SAMPLES", (100, 300))
     monkeypatch.setattr(reading, "_AT_ONCE", 1000)
 
@@ -96,24 +94,6 @@ def test_columns_are_read_once(always_large, tmp_path, monkeypatch):
     some = table.columns(["p", "id"])
     monkeypatch.setattr(large, "read", None)
     assert table.columns(["p"]) is some
-
-
-def test_equal_texts_of_ids_are_in_memory_once(always_large, tmp_path):
-    rows = [["id", "p"], *([f"id-{number}", "0.5"] for number in range(50))]
-    paths = [written(tmp_path, name, rows) for name in ("answers.csv", "submission.csv")]
-    truth, predictions = Format.parse(FORMATS[0]).read(Table(paths[1]), paths[0])
-    assert np.shares_memory(truth["id"].to_numpy(), predictions["id"].to_numpy())
-    rows[7][0] = "other"
-    read = large.read(written(tmp_path, "other.csv", rows), beside=truth["id"])
-    assert read is not None
-    assert list(read["id"]) == [row[0] for row in rows[1:]]
-
-
-def test_places_of_texts():
-    texts, wanted = (np.array(list(cells), dtype=object) for cells in ("bca", "abc"))
-    assert large.places(texts, wanted).tolist() == [2, 0, 1]
-    assert large.places(texts, np.array(["a", "b", "d"], dtype=object)) is None
-    assert large.places(np.array(["a", "a", "b"], dtype=object), np.array(["a", "a", "b"], dtype=object)) is None
 
 
 def test_cells_as_they_are_written(always_large, tmp_path, monkeypatch):
