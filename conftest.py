@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import shutil
-from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
-from typing import Any
 
 import pytest
 
-pytest_plugins = ["mlecore_testing.browser"]
+pytest_plugins = ["mlecore_testing.browser", "mlecore_testing.disks"]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -37,18 +33,3 @@ def _no_engine() -> str:
     except BackendError as error:
         return str(error)
     return problems[0].description if problems else ""
-
-
-@pytest.fixture
-def disk(tmp_path: Path) -> Iterator[Any]:
-    """A disk that can lose power and go away; see disks.py."""
-    spec = importlib.util.spec_from_file_location("mlecore_test_disks", Path(__file__).parent / "tests" / "disks.py")
-    assert spec and spec.loader
-    disks = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(disks)
-    try:
-        made = disks.Disk(tmp_path / "own-disk")
-    except disks.NoDisk as error:
-        pytest.skip(str(error))
-    yield made
-    made.close()

@@ -24,7 +24,6 @@ def test_all_are_tried() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.in_turn
 @pytest.mark.parametrize("name", SMALLEST)
 def test_it_runs(name: str, tmp_path: Path) -> None:
     command = [sys.executable, str(FOLDER / name), *SMALLEST[name]]

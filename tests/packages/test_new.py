@@ -25,7 +25,6 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.mark.slow
-@pytest.mark.in_turn(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_new_package_installs_is_found_and_passes_its_tests(
     kind: str, install: Callable[[Path], None], run: Run, tmp_path: Path
@@ -43,7 +42,6 @@ def test_a_new_package_installs_is_found_and_passes_its_tests(
 
 
 @pytest.mark.slow
-@pytest.mark.in_turn(3)
 @pytest.mark.parametrize("example", ["groups", "images"])
 def test_each_example_of_a_competition_passes_the_kit(
     example: str, install: Callable[[Path], None], run: Run, tmp_path: Path

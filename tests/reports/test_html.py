@@ -211,7 +211,6 @@ class TestInBrowser:
         assert browser.problems == []
 
     @pytest.mark.network
-    @pytest.mark.in_turn(2)
     def test_a_screen_reader_finds_its_way(self, browser, axe: str, path: Path) -> None:
         """Rows are alike: axe looks at the first ones, and in the dark at colours only."""
         browser.open(path)

@@ -156,7 +156,6 @@ def test_odd_cells_beside_text(tmp_path: Path, odd: str, column: int, row: int) 
 
 
 @pytest.mark.slow
-@pytest.mark.in_turn(6)
 @pytest.mark.parametrize("cell", ["7", "07", "7.50", "True", "", "x"])
 def test_blocks_of_rows_that_pandas_types_by_themselves(
     tmp_path: Path, cell: str, monkeypatch: pytest.MonkeyPatch

@@ -26,7 +26,6 @@ FEW = {"aide": {"steps": "1", "packages": "few"}, "react": {"steps": "1"}}  # th
 pytestmark = [
     pytest.mark.network,
     pytest.mark.slow,
-    pytest.mark.in_turn(1),
     pytest.mark.xdist_group("llm"),  # it answers one call at a time
     pytest.mark.skipif(not URL, reason="MLECORE_TEST_LLM is not set"),
 ]

@@ -6,31 +6,27 @@ import fcntl
 import os
 import struct
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 EXT4_IOC_SHUTDOWN = 0x8004587D
 NO_LOG_FLUSH = 2  # what the journal has not written yet is lost, as when the power goes
-
-
-class NoDisk(Exception):
-    """None can be made here."""
 
 
 class Disk:
     """Mounted at ``at`` from the beginning, until ``close``."""
 
     def __init__(self, folder: Path, size: int = 256 << 20) -> None:
-        """``folder`` is made; ``size``: bytes. Raises NoDisk."""
+        """``folder`` is made; ``size``: bytes. Raises OSError or CalledProcessError where none can be made."""
         folder.mkdir(parents=True, exist_ok=True)
         self.image, self.at = folder / "image", folder / "disk"
         self.at.mkdir()
         with self.image.open("wb") as out:
             out.truncate(size)
-        try:
-            _call("mkfs.ext4", "-q", "-F", str(self.image))
-            self.mount()
-        except (OSError, subprocess.CalledProcessError) as error:
-            raise NoDisk(f"no disk can be made here: {error}") from None
+        _call("mkfs.ext4", "-q", "-F", str(self.image))
+        self.mount()
 
     def mount(self) -> None:
         _call("mount", "-o", "loop", str(self.image), str(self.at))
@@ -60,3 +56,14 @@ class Disk:
 
 def _call(*command: str) -> None:
     subprocess.run(command, capture_output=True, check=True)
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Disk]:
+    """A disk that can lose power and go away."""
+    try:
+        mounted = Disk(tmp_path / "own-disk")
+    except (OSError, subprocess.CalledProcessError) as error:
+        pytest.skip(f"no disk can be made here: {error}")
+    yield mounted
+    mounted.close()
