@@ -172,19 +172,6 @@ def test_links_are_refused(tmp_path: Path) -> None:
         assert not list((tmp_path / kind).rglob("*"))
 
 
-def test_damaged_archives_are_reported(tmp_path: Path) -> None:
-    (tmp_path / "x").write_bytes(b"no archive at all")
-    with pytest.raises(DataError, match="neither"):
-        members(tmp_path / "x")
-    with pytest.raises(DataError, match="missing"):
-        members(tmp_path / "y")
-    for kind in KINDS:
-        archive = make(kind, tmp_path / f"cut.{kind}", {"a": bytes(range(256)) * 500, "b": bytes(100_000)})
-        archive.write_bytes(archive.read_bytes()[: archive.stat().st_size // 2])
-        with pytest.raises(DataError):
-            extract(archive, tmp_path / "out" / kind)
-
-
 def tar_that_ends_as_a_zip(path: Path) -> dict[str, bytes]:
     """A tar.gz with stored blocks, where the directory of its last member, a zip, can be found from the end."""
     content = {"a.txt": b"a" * 1000, "last.zip": make("zip", path.with_name("inner")).read_bytes()}
@@ -212,15 +199,6 @@ def test_the_first_bytes_tell_the_kind_of_an_archive(tmp_path: Path, name: str) 
     assert not (tmp_path / "download").exists()
 
 
-def test_a_zip_behind_other_bytes_is_no_archive(tmp_path: Path) -> None:
-    path = tmp_path / "x.exe"
-    path.write_bytes(b"#!/bin/sh\n" + make("zip", tmp_path / "x.zip").read_bytes())
-    with pytest.raises(DataError, match="neither a zip nor a tar nor a 7z"):
-        members(path)
-    with pytest.raises(DataError, match="is no zip archive"), open_zip(path):
-        pass
-
-
 def test_every_kind_of_start_is_known(tmp_path: Path) -> None:
     for kind in [*KINDS, "bz2"]:
         assert archive_kind(make(kind, tmp_path / f"x.{kind}")) == (kind if kind in ("zip", "7z") else "tar")
@@ -235,16 +213,8 @@ def test_every_kind_of_start_is_known(tmp_path: Path) -> None:
     ):
         (tmp_path / "y").write_bytes(content)
         assert archive_kind(tmp_path / "y") == kind, content[:20]
-
-
-def test_damage_at_the_start_of_an_archive_is_reported(tmp_path: Path) -> None:
-    packed = make("gz", tmp_path / "x.tar.gz")
-    packed.write_bytes(packed.read_bytes()[:20])
-    named = make("zip", tmp_path / "x.zip", {"é.txt": b""})
-    named.write_bytes(named.read_bytes().replace("é".encode(), b"\xff\xff"))
-    for archive in (packed, named):
-        with pytest.raises(DataError, match="truncated or damaged"):
-            members(archive)
+    with pytest.raises(DataError, match="missing"):
+        archive_kind(tmp_path / "none")
 
 
 def test_members_move_without_being_inflated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -307,15 +277,6 @@ def test_what_cannot_be_moved_is_reported(tmp_path: Path) -> None:
     source.write_bytes(data)
     with open_zip(source) as archive, pytest.raises(DataError, match=r"'c\.txt' is truncated or damaged"):
         move_members(archive, tmp_path / "3.zip", {"c.txt": "c.txt"})
-
-
-def test_an_encrypted_member_is_reported(tmp_path: Path) -> None:
-    source = make("zip", tmp_path / "source.zip")
-    data = bytearray(source.read_bytes())
-    data[data.rindex(b"PK\x01\x02") + 8] |= 1
-    source.write_bytes(data)
-    with pytest.raises(DataError, match=r"c\.txt is encrypted"), open_member(source, "c.txt"):
-        pass
 
 
 def test_a_member_is_read_as_a_stream(tmp_path: Path) -> None:
