@@ -101,9 +101,8 @@ def test_runs_with_each_other(dolos: None, tmp_path: Path, references: str) -> N
 @pytest.mark.slow
 @pytest.mark.network
 def test_hostile_code(dolos: None, tmp_path: Path, references: str) -> None:
-    run = a_run(
-        tmp_path, deep_py="(" * 20000, bytes_py="\x00\ud7ff" * 100, long_py="x = 1;" * 50_000, open_py="def f(:\n" * 900
-    )
+    files = {"deep.py": "(" * 20000, "bytes.py": "\x00\ud7ff" * 100, "long.py": "x = 1;" * 50_000}
+    run = a_run(tmp_path, {**files, "open.py": "def f(:\n" * 900})
     assert judged(run, references=references).findings[0].rule == "copied-notebook"
 
 
