@@ -1,10 +1,14 @@
 """The sandbox's validate, as a program: its answers and exit codes, hostile files, old Pythons, little memory."""
 
+import importlib.util
+import json
 import os
 import shutil
 import subprocess
 import sys
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -56,7 +60,8 @@ def test_each_use_is_noted(opt):
     hand_in(opt, SAMPLE)
     assert run(opt)[0] == 0  # there is no place to note it: that hinders nobody
     (home / ".mlecore").mkdir()
-    assert run(opt)[0] == run(opt, opt / "sample.csv")[0] == 0
+    assert run(opt)[0] == 0
+    assert run(opt, opt / "sample.csv")[0] == 3
     hand_in(opt, "id\n")
     assert run(opt)[0] == 1
     assert (home / ".mlecore" / "checks").read_bytes() == b"..."
@@ -132,17 +137,35 @@ def test_own_rules_do_not_hide_what_is_wrong(opt):
 
 def test_a_file_may_be_named(opt, tmp_path):
     (tmp_path / "other.csv").write_text(SAMPLE)
-    assert run(opt, tmp_path / "other.csv")[0] == 0
+    assert run(opt, tmp_path / "other.csv")[0] == 3
     assert run(opt, tmp_path / "none.csv") == (1, f"not well-formed: there is no file {tmp_path / 'none.csv'}\n")
     assert run(opt, "a", "b")[0] == 2
 
 
-def test_warns_of_another_order(opt):
+def test_another_order_is_never_well_formed_where_rows_are_paired_by_place(opt):
     lay(opt, {**FORM, "order": "sample"}, SAMPLE)
     hand_in(opt, "id,p\na,1\nc,1\nb,1\n")
     code, words = run(opt)
-    assert code == 0
-    assert "warning: rows are paired by position: row 2 is 'c', the sample has 'b' there" in words
+    assert code == 3 and "row 2 is 'c', the sample has 'b' there" in words
+
+
+def test_ids_of_mixed_types_are_right_in_the_order_of_the_sample(opt):
+    """pandas types a column in parts, so that in another order the same texts may be other ids."""
+    mixed = "id,p\na1,0\n007,0\n1e5,0\n"
+    lay(opt, FORM, mixed)
+    hand_in(opt, mixed.replace(",0", ",1"))
+    assert run(opt)[0] == 0
+    hand_in(opt, "id,p\n007,0\na1,0\n1e5,0\n")
+    assert run(opt)[0] == 3
+
+
+@pytest.mark.parametrize("column", [{"type": "mask", "pixels": 9}, {"type": "records", "record": ["text", "number"]}])
+def test_only_grading_reads_masks_and_records(opt, column):
+    lay(opt, {"id": "id", "columns": {"p": column}}, "id,p\na,1 1\n")
+    hand_in(opt, "id,p\na,1 1\n")
+    assert run(opt)[0] == 3
+    hand_in(opt, "id,p\nb,1 1\n")
+    assert run(opt)[0] == 1
 
 
 @pytest.mark.slow
@@ -182,7 +205,7 @@ def test_agrees_with_what_is_collected(opt):
     (home / "work").mkdir()
     (home / "work" / "out.csv").write_text(SAMPLE)
     code, words = run(opt, home / "work" / "out.csv")
-    assert code == 0 and "not graded, but" in words
+    assert code == 3 and "not graded" in words
     assert run(opt, MLECORE_CANDIDATES="best.csv\nwork/*.csv") == (0, "well-formed\n")
     assert "no file" in run(opt, MLECORE_CANDIDATES="best.csv")[1]
     (home / "submission").rmdir()
@@ -233,3 +256,46 @@ def test_shell_front(opt):
     assert done.returncode == 1
     done = subprocess.run(["/bin/sh", script], env={**env, "PATH": str(opt)}, capture_output=True, text=True)
     assert (done.returncode, done.stdout.split(" to run")[0]) == (3, "undecided: there is no python3")
+
+
+@pytest.fixture(scope="module")
+def validate() -> ModuleType:
+    """The program, imported."""
+    spec = importlib.util.spec_from_loader("validate", SourceFileLoader("validate", str(SANDBOX / "validate")))
+    module = importlib.util.module_from_spec(spec)
+    sys.dont_write_bytecode, before = True, sys.dont_write_bytecode
+    spec.loader.exec_module(module)
+    sys.dont_write_bytecode = before
+    return module
+
+
+def test_limits_are_those_of_the_guard(validate):
+    assert (validate.LARGEST, validate.MOST_COLUMNS) == (guard.LARGEST, guard.MOST_COLUMNS)
+    assert (validate.MOST_CELLS, validate.SAMPLES) == (guard.MOST_CELLS, guard._SAMPLES)
+
+
+def test_missing_words_are_those_of_pandas(validate):
+    from pandas._libs.parsers import STR_NA_VALUES
+
+    assert validate.MISSING_WORDS == STR_NA_VALUES
+
+
+def test_gaps_in_short_rows_count_as_cells_but_a_large_sample_allows_more(validate, tmp_path, monkeypatch):
+    for module in (validate, guard):
+        monkeypatch.setattr(module, "MOST_CELLS", 40)
+    monkeypatch.setattr(guard, "MOST_COLUMNS", 10)
+    path, small, large = (tmp_path / name for name in ("submission.csv", "small.csv", "large.csv"))
+    told = json.loads(Format.parse({**FORM, "ids": "any", "order": "sample", "rows": "any"}).to_json(own_rules=False))
+    small.write_text("id,p\n" + "a,1\n" * 4)
+    large.write_text("id,p\n" + "a,1\n" * 10)
+    for rows, samples in ((10, (small, large)), (20, (large,)), (21, ())):
+        path.write_text("id,p,x,y\n" + "a,1\n" * rows)
+        for sample in (small, large):
+            if sample in samples:
+                guard.guard(path, sample)
+                validate.check(told, str(path), str(sample))
+                continue
+            with pytest.raises(InvalidSubmission, match="4 columns and"):
+                guard.guard(path, sample)
+            with pytest.raises(validate.Malformed, match="too many cells"):
+                validate.check(told, str(path), str(sample))
