@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 META = "FSDKaggle2019.meta"
 META_TABLE = f"{META}/test_post_competition.csv"
-_TOGETHER = 1 << 12  # clips whose labels are ranked at once
 
 CLASSES = """
     Accelerating_and_revving_and_vroom Accordion Acoustic_guitar Applause Bark Bass_drum Bass_guitar
@@ -71,12 +70,8 @@ def mean_precision(truth: DataFrame, predictions: DataFrame) -> float:
     """That of all true labels, which are 1 in ``truth``."""
     import numpy as np
 
-    columns = [[table[name].to_numpy() for name in CLASSES] for table in (truth, predictions)]
-    found = []
-    for start in range(0, len(truth), _TOGETHER):
-        true, scores = (np.array([cells[start : start + _TOGETHER] for cells in table]).T for table in columns)
-        found.append(precisions(true == 1, scores))
-    return float(np.mean(np.concatenate(found)))
+    true, scores = (np.array([table[name].to_numpy() for name in CLASSES]).T for table in (truth, predictions))
+    return float(np.mean(precisions(true == 1, scores)))
 
 
 def precisions(true: NDArray[np.bool_], scores: NDArray[np.float64]) -> NDArray[np.float64]:

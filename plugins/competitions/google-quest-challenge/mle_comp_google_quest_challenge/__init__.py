@@ -99,15 +99,5 @@ def _ranks(column: Series) -> NDArray[np.float64]:
     """From 1; equal values share the mean of theirs. Numbers are compared as doubles, a column with text as text."""
     import numpy as np
 
-    if column.dtype == object:
-        values = np.empty(len(column), dtype=object)  # an array of texts would give each the room of the longest
-        values[:] = [str(value) for value in column]
-    else:
-        values = column.to_numpy(dtype=np.float64)
-    order = np.argsort(values)
-    ascending = values[order]
-    last = np.flatnonzero(np.append(ascending[1:] != ascending[:-1], True)) + 1  # of equal values
-    counts = np.diff(last, prepend=0)
-    ranks = np.empty(len(values))
-    ranks[order] = np.repeat(last - (counts - 1) / 2, counts)
-    return ranks
+    values = column.map(str) if column.dtype == object else column.astype("float64")
+    return np.asarray(values.rank())
