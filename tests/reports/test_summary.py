@@ -8,7 +8,7 @@ from attrs import evolve
 from mlecore.agents import Usage
 from mlecore.backends import Hardware
 from mlecore.registry.provenance import PluginUse
-from mlecore.reports.graded import Moment, ReportedFinding
+from mlecore.reports.graded import Judgement, Moment, ReportedFinding
 from mlecore.reports.sections import sections
 from mlecore.reports.sections.setups import overview
 from mlecore.reports.sources import read_sources
@@ -195,3 +195,17 @@ def test_results_that_were_replaced_by_hand_are_named(graded) -> None:
     (setup,) = summarise([item, graded("b")]).setups
     expected = "Results were replaced by hand (`runs retry --force`) in 1 run: "
     assert f"{expected}{item.run.name} (was graded 0.25, then none)." in setup.notes
+
+
+def test_failures_and_detectors_are_counted(graded, report) -> None:
+    none = report(status="none", valid_submission=False, submission_exists=False)
+    judged = [
+        Judgement(detector="d", version="1", outcome="failed", why="no answer", usage=Usage(input_tokens=n))
+        for n in (3, 4)
+    ]
+    items = [graded("a", ended="timed_out", made=none), graded("b")]
+    (setup,) = summarise([evolve(item, judgements=(each,)) for item, each in zip(items, judged, strict=True)]).setups
+    assert [(f.kind, f.cause, f.runs) for f in setup.failures] == [("no submission", "time limit reached", ("a--0",))]
+    assert setup.process_ends == {"time limit reached": 1, "finished": 1}
+    (use,) = setup.detectors
+    assert (use.outcomes, use.tokens, use.problems, use.not_judged) == ({"failed": 2}, 7, ("no answer",), 0)
