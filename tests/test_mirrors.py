@@ -35,12 +35,6 @@ def test_an_options_file_that_cannot_be_read_is_empty(tmp_path: Path, content: b
     assert mirrors({"PIP_CONFIG_FILE": str(file)}) == {}
 
 
-def test_a_certificate_alone_is_no_mirror(tmp_path: Path) -> None:
-    own = {"HOME": str(tmp_path), "PIP_CERT": "/ca.pem"}
-    assert mirrors(own) == {}
-    assert mirrors({**own, "NPM_CONFIG_REGISTRY": "https://n.example"}).keys() == {"PIP_CERT", "NPM_CONFIG_REGISTRY"}
-
-
 def test_another_machine_gets_no_names_of_files_but_what_pip_s_options_file_says(tmp_path: Path) -> None:
     file = tmp_path / "pip.conf"
     file.write_text("[global]\nindex-url = https://a.example\ncert = /ca.pem\n")

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from mlecore import relay as relay_module
-from mlecore.relay import Log, Pattern, Refused, relay, vet
+from mlecore.relay import Log, Pattern, relay, vet
 
 
 @pytest.mark.parametrize(
@@ -77,11 +77,6 @@ def test_what_is_no_pattern_is_refused(text: str) -> None:
 )
 def test_a_name_leads_only_where_it_may(allow: list[str], host: str, address: str, reachable: bool) -> None:
     assert vet([Pattern(text) for text in allow], host, 443)(address) is reachable
-
-
-def test_a_host_that_is_not_listed_is_refused_before_it_is_looked_up() -> None:
-    with pytest.raises(Refused):
-        vet([Pattern("api.example.com")], "evil.example.com", 443)
 
 
 class Relayed:
@@ -284,14 +279,6 @@ def test_an_idle_tunnel_ends(start: Callable[..., Relayed], server: int) -> None
         assert client.recv(100).startswith(b"HTTP/1.1 200")
         assert client.recv(100) == b""
     assert "idle" in up.log(1)[0]["verdict"]
-
-
-def test_headers_that_never_end_time_out(start: Callable[..., Relayed], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(relay_module, "HEADER_SECONDS", 0.1)
-    up = start("api.example.com")
-    with connect(up.where) as client:
-        client.sendall(b"GET ")
-        assert client.recv(100).startswith(b"HTTP/1.1 502")
 
 
 def test_the_log_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

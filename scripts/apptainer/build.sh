@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds Apptainer and installs it with its setuid program: root's, once a machine. The tests marked slurm need it.
+# Builds Apptainer and installs it with its setuid program: root's, once a machine: to try the backend slurm with it.
 #
 #     scripts/apptainer/build.sh [PREFIX]        # /opt/apptainer; a link goes to /usr/local/bin
 #

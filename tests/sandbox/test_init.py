@@ -82,11 +82,6 @@ def test_the_process_gets_input_and_its_code_comes_back(shell: list[str], home: 
     assert 0 <= report["seconds"] < 5 and report["started_at"] <= report["ended_at"]
 
 
-def test_folders_are_made_before_it_starts(shell: list[str], home: Path) -> None:
-    code, output = run(shell, home, "ls", "-A")
-    assert code == 0 and output.split() == [".mlecore", "code", "logs", "submission"]
-
-
 @pytest.mark.parametrize("argv", [("no-such-program",), ("/etc/passwd",)])
 def test_what_cannot_be_started_is_reported(sh: list[str], home: Path, argv: tuple[str, ...]) -> None:
     code, _ = run(sh, home, *argv)
@@ -123,21 +118,6 @@ def test_the_limit_kills_what_does_not(shell: list[str], home: Path) -> None:
     code, _ = run(shell, home, "sh", "-c", script, MLECORE_TIME_LIMIT="0.5", MLECORE_GRACE="0.5")
     report = ended(home)
     assert code == 124 and report["signal"] == 9 and 1.0 <= report["seconds"] < 4
-
-
-@pytest.mark.slow
-def test_a_signal_just_before_the_wait_costs_a_second_at_most(
-    shell: list[str], home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Between its last look and its wait, init loses the processor for longer than its ticker runs."""
-    pause = "clock; pause=$((now + 120)); while [ $now -lt $pause ]; do clock; done\n"
-    text = INIT.read_text()
-    assert "    wait " in text
-    slow = tmp_path / "init"
-    slow.write_text(text.replace("    wait ", f"    {pause}    wait ", 1))
-    monkeypatch.setattr(f"{__name__}.INIT", slow)
-    code, _ = run(shell, home, "sleep", "20", MLECORE_TIME_LIMIT="0.3", MLECORE_GRACE="0.3")
-    assert code == 124 and ended(home)["seconds"] < 10
 
 
 @pytest.mark.parametrize("name", ["x\n", "x) S 1\n", ") ) Z 1 1", "a b\nc\n"])
@@ -243,11 +223,6 @@ def test_copies_of_code_are_bounded(sh: list[str], home: Path, script: str, kept
     assert code == 4 and [len(files) for files in code_snapshots(home)] == [kept]
 
 
-def test_without_a_size_there_are_no_copies(sh: list[str], home: Path) -> None:
-    run(sh, home, "sh", "-c", "echo 1 > submission/submission.csv; sleep 0.8", MLECORE_SNAPSHOT_EVERY="0.2")
-    assert snapshots(home) == []
-
-
 def test_the_best_candidate_that_is_a_file_counts(sh: list[str], home: Path) -> None:
     script = "mkdir -p out/a; ln -s /etc/passwd submission/submission.csv; echo x > 'out/a/b c.csv'"
     copied = "until ls .mlecore/snapshots/*.csv >/dev/null 2>&1; do sleep 0.1; done"
@@ -291,14 +266,6 @@ def test_hostile_files_neither_block_nor_mislead(sh: list[str], home: Path, scri
 def test_wrong_numbers_are_refused(sh: list[str], home: Path, env: dict[str, str]) -> None:
     code, output = run(sh, home, "echo", "ran", **env)
     assert code == 125 and next(iter(env)) in output and "ran" not in output
-
-
-def test_nothing_to_start(sh: list[str], home: Path) -> None:
-    assert run(sh, home)[0] == 125
-
-
-def test_numbers_with_leading_zeros(sh: list[str], home: Path) -> None:
-    assert run(sh, home, "sleep", "9", MLECORE_TIME_LIMIT="00.09", MLECORE_GRACE="08")[0] == 124
 
 
 def test_coreutils_are_enough(sh: list[str], home: Path, tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,6 @@ from mle_backend_slurm.commands import Seen, Slurm, explained
 from mle_backend_slurm.entries import Entry
 from mle_backend_slurm.settings import Settings
 from mle_backend_slurm.slurm_backend import SlurmBackend
-from mle_backend_slurm.watch import Watch
 from mle_backend_vm.supervise.files import STATE, write_json
 from mlecore_testing.backends.harness import shell_job
 
@@ -198,24 +196,6 @@ def test_secrets_are_private_and_gone_once_a_node_has_them(tmp_path: Path) -> No
         entries.read_request(entry)
 
 
-def test_slurm_is_asked_rarely_and_more_rarely_while_nothing_changes(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [1000.0]
-    monkeypatch.setattr("mle_backend_slurm.watch.time.monotonic", lambda: now[0])
-    times: list[float] = []
-
-    class Idle(Slurm):
-        def queue(self) -> tuple[dict[str, object], dict[str, str]]:  # type: ignore[override]
-            times.append(now[0])
-            return {}, {}
-
-    watch = Watch(Idle(), 30.0)
-    while now[0] < 2000:
-        watch.look(())
-        now[0] += 1
-    gaps = [later - before for before, later in pairwise(times)]
-    assert min(gaps) >= 30 and gaps[-1] >= 120 and gaps == sorted(gaps)
-
-
 def test_a_recipe_is_never_built_here(tmp_path: Path) -> None:
     from mle_backend_slurm.building import Builder
 
@@ -233,16 +213,3 @@ def test_a_recipe_is_never_built_here(tmp_path: Path) -> None:
         Builder(settings, slurm).build(Recipe(pip=("numpy",)), tmp_path / "build.log")
     assert "mle_backend_slurm.node build" in monkey[0]
     assert list((tmp_path / "builds").iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("said", "kind", "fix"),
-    [
-        ("error: Invalid account or account/partition combination specified", BackendError, "account=NAME"),
-        ("slurm_load_jobs error: Unable to contact slurm controller", BackendUnreachable, "again"),
-        ("error: slurm_persist_conn_open_without_init: failed to open connection", BackendUnreachable, "again"),
-    ],
-)
-def test_errors_have_slurms_words_and_a_fix(said: str, kind: type, fix: str) -> None:
-    error = explained("sbatch", said)
-    assert type(error) is kind and fix in (error.fix or "") and said.partition("error: ")[2] in error.message

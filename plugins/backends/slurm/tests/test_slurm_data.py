@@ -73,11 +73,6 @@ def test_what_a_killed_job_left_is_removed_by_the_next_one(job: Job, tmp_path: P
             assert first.exists()
 
 
-def test_a_scratch_folder_that_is_missing_is_named(job: Job) -> None:
-    with pytest.raises(BackendError, match="no folder on this node"), staging.data(job, "$UNSET_VARIABLE/x"):
-        pass
-
-
 def test_data_on_another_disk_are_copied_to_the_shared_one(
     job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -43,12 +43,6 @@ def rejections(folder: Path, *said: str) -> list[Problem]:
     return [problem for problem in found if "sbatch" in problem.description]
 
 
-def test_a_slurm_that_has_just_started_is_asked_again(tmp_path: Path) -> None:
-    assert rejections(tmp_path, UNKNOWN) == []
-    (problem,) = rejections(tmp_path, UNKNOWN, UNKNOWN)
-    assert problem.fatal and "request less" in problem.fix
-
-
 def test_a_limit_that_is_used_up_for_now_keeps_nobody_from_resuming(tmp_path: Path) -> None:
     (problem,) = rejections(tmp_path, BUSY)
     assert not problem.fatal and "job submit limit" in problem.description and "--max-parallel" in problem.fix

@@ -64,20 +64,6 @@ def test_a_supervisor_that_is_killed_is_noticed(lab: Lab) -> None:
     assert status.infra_failure and "FAILED" in status.reason, status
 
 
-def test_a_drained_node_lets_its_runs_end(make_lab: Callable[..., Lab], not_kept: dict[str, str]) -> None:
-    lab = make_lab(**not_kept)
-    handle = lab.start("echo ready; sleep 3; echo done")
-    lab.said(handle, "ready")
-    node = lab.slurm("squeue", "--noheader", "--job", lab.task(handle), "--format=%N").strip()
-    try:
-        lab.slurm("scontrol", "update", f"nodename={node}", "state=drain", "reason=test")
-        assert lab.wait(handle).exit_code == 0
-        assert b"done" in lab.output(handle)
-    finally:
-        with contextlib.suppress(subprocess.CalledProcessError):  # it has come back by itself
-            lab.slurm("scontrol", "update", f"nodename={node}", "state=resume")
-
-
 def test_a_node_that_fails_is_no_fault_of_the_agents(make_lab: Callable[..., Lab], not_kept: dict[str, str]) -> None:
     lab = make_lab(**not_kept)
     handle, task = _running(lab)
@@ -98,18 +84,3 @@ def test_what_sbatch_rejects_waits_with_its_words(make_lab: Callable[..., Lab]) 
     assert status.phase == "pending" and "nvalid partition" in status.reason and "sinfo" in status.reason
     (problem,) = lab.backend.preflight()
     assert problem.fatal and "nvalid partition" in problem.description
-
-
-def test_a_pending_run_is_cancelled_and_never_begins(make_lab: Callable[..., Lab]) -> None:
-    lab = make_lab(sbatch="--hold")
-    handle = lab.start("echo ran", gpus=1)
-    task = lab.task(handle)
-    lab.wait(handle, "pending")
-    lab.backend.stop(handle, 1.0)
-    status = lab.wait(handle)
-    assert status.reason == "stopped before it began" and not status.infra_failure
-    assert task not in lab.slurm("squeue", "--noheader", "--array", "--states=all", "--format=%F_%K %T").replace(
-        f"{task} CANCELLED", ""
-    )
-    lab.backend.remove(handle)
-    assert lab.left() == []

@@ -27,14 +27,6 @@ def test_what_is_not_asked_for_is_left_to_slurm() -> None:
     assert not any(word in found for word in ("--mem", "--cpus", "--gres", "--partition"))
 
 
-def test_copying_data_to_the_node_gets_time() -> None:
-    def minutes(**given: str) -> int:
-        words = options(Resources(time_limit=60.0), **given)
-        return next(int(word.partition("=")[2]) for word in words if word.startswith("--time="))
-
-    assert minutes(scratch="$TMPDIR") >= minutes() + 60
-
-
 @pytest.mark.parametrize(
     ("name", "value"),
     [("sbatch", "--array=0-3"), ("sbatch", "job.sh"), ("sbatch", "--wrap=true"), ("sbatch", "'--nice"), ("poll", "0")],

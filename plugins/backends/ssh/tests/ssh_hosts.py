@@ -66,12 +66,6 @@ class SshHost:
         """The link works again."""
         _call("ip", "-n", self._space, "link", "set", self._far, "up")
 
-    def slow(self, rate: str) -> None:
-        """``rate`` as tc reads it, such as ``1mbit``; in both directions."""
-        shape = ("root", "tbf", "rate", rate, "burst", "32kb", "latency", "400ms")
-        _call("tc", "qdisc", "replace", "dev", self._near, *shape)
-        _call("ip", "netns", "exec", self._space, "tc", "qdisc", "replace", "dev", self._far, *shape)
-
     def close(self) -> None:
         """Remove it, and end whatever still runs in it."""
         if self._sshd is not None:

@@ -65,23 +65,6 @@ def wait(host: Host, handle: Handle) -> JobStatus:
     return status
 
 
-def test_a_job_runs_there_and_its_files_come_back(host: Host, start: Callable[..., Handle], tmp_path: Path) -> None:
-    script = tmp_path / "agent.sh"
-    script.write_text("#!/bin/sh\ncat data/train.csv; cat; echo $SECRET_WORD; echo 1,2 > submission/submission.csv\n")
-    script.chmod(0o755)
-    files = {"agent.sh": script, "note.txt": b"a note"}
-    handle = start("./agent.sh", files=files, stdin=b"typed\n")
-    assert wait(host, handle).exit_code == 0
-    assert b"".join(host.logs(handle, 0, False)) == b"id,y\n1,2\ntyped\n\n"
-    fetched = host.fetch(handle, ["submission/**", "note.txt"], tmp_path / "into", 1000, 10)
-    assert (fetched.files, fetched.bytes, fetched.complete) == (2, 10, True)
-    assert (tmp_path / "into" / "submission" / "submission.csv").read_text() == "1,2\n"
-    assert host.call("list_jobs", "g") == {"mle-test-1": handle}
-    host.call("remove", handle)
-    assert host.call("status", (handle,))[handle].phase == "gone"
-    assert host.call("list_jobs", "g") == {}
-
-
 def test_a_secret_reaches_the_job_and_no_command_line(
     host: Host, link: Any, start: Callable[..., Handle], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -147,15 +130,6 @@ def test_a_host_that_can_store_no_more_says_so(host: Host, link: Any, dataset: D
         host.send(dataset, lambda *_: None)
 
 
-def test_limits_hold_for_what_comes_back(host: Host, start: Callable[..., Handle], tmp_path: Path) -> None:
-    handle = start("sh", "-c", "head -c 600 /dev/zero > logs/a; head -c 600 /dev/zero > logs/b; ln -s a logs/c")
-    wait(host, handle)
-    fetched = host.fetch(handle, ["logs/*"], tmp_path / "into", 1000, 10)
-    assert (fetched.files, fetched.bytes, fetched.complete) == (1, 600, False)
-    assert [line.partition(":")[0] for line in fetched.refused] == ["logs/b", "logs/c"]
-    host.call("remove", handle)
-
-
 def test_files_that_came_are_not_sent_again(
     host: Host, link: Any, start: Callable[..., Handle], tmp_path: Path
 ) -> None:
@@ -175,14 +149,6 @@ def test_an_error_there_is_the_same_error_here(host: Host) -> None:
     with pytest.raises(BackendError, match="gpu1: 'x y' cannot be a job's name") as error:
         host.call("home", "x y")
     assert not isinstance(error.value, BackendUnreachable)
-
-
-def test_a_host_without_python_says_so(link: Any) -> None:
-    with pytest.raises(
-        BackendUnreachable, match=r"gpu1: the host's program did not start: .*python9: not found"
-    ) as error:
-        Host(HostSettings(address="gpu1", python="python9"), link, {}).capacity()
-    assert error.value.fix is not None and "set `python =` in the hosts file" in error.value.fix
 
 
 def test_an_old_python_says_so(link: Any, tmp_path: Path) -> None:

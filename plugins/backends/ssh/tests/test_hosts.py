@@ -5,20 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from mle_backend_ssh.asyncssh_link import split_port
 from mle_backend_ssh.hosts import HostSettings
 from mle_backend_ssh.ssh_backend import Settings
 
 from mlecore.errors import UsageError
 from mlecore.options import declared, read_options, read_settings, resolve
-
-
-def test_addresses_share_the_gpus_of_the_option() -> None:
-    options = {"host": "ann@gpu1, gpu2", "gpus": "0"}
-    assert read_settings(Settings, options, "backend ssh").hosts == (
-        HostSettings(address="ann@gpu1", gpus=("0",)),
-        HostSettings(address="gpu2", gpus=("0",)),
-    )
 
 
 def read(text: str, folder: Path) -> tuple[HostSettings, ...]:
@@ -63,16 +54,3 @@ def test_a_file_says_more_of_each(tmp_path: Path) -> None:
 def test_what_is_wrong_with_them_is_reported(tmp_path: Path, text: str, words: str) -> None:
     with pytest.raises(UsageError, match=words):
         read(text, tmp_path)
-
-
-@pytest.mark.parametrize(
-    "host, expected",
-    [
-        ("gpu1", ("gpu1", None)),
-        ("gpu1:2222", ("gpu1", 2222)),
-        ("[::1]:22", ("::1", 22)),
-        ("fe80::1", ("fe80::1", None)),
-    ],
-)
-def test_ports(host: str, expected: tuple[str, int | None]) -> None:
-    assert split_port(host) == expected

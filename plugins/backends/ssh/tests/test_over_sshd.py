@@ -116,35 +116,12 @@ def test_an_unknown_host_key_says_what_to_do(make_hosts: Callable[[int], Any]) -
     hosts.known.write_text(known)
 
 
-def test_a_key_that_the_host_does_not_want_says_what_to_do(make_hosts: Callable[[int], Any]) -> None:
-    hosts = make_hosts(1)
-    authorized = hosts.hosts[0].folder / "authorized_keys"
-    keys = authorized.read_text()
-    authorized.write_text("")
-    (problem,) = pool(hosts).preflight()
-    assert problem.fatal and "accepts none of your keys" in problem.description and "ssh-copy-id" in problem.fix
-    authorized.write_text(keys)
-
-
 def test_a_backend_that_nobody_uses_any_more_leaves_no_session(make_hosts: Callable[[int], Any]) -> None:
     hosts = make_hosts(1)
     for _ in range(3):
         pool(hosts).capacity()
     gc.collect()
     until(lambda: len(hosts.hosts[0].processes()) == 1)  # sshd itself
-
-
-def test_requests_leave_nothing_in_the_log(make_hosts: Callable[[int], Any], caplog: pytest.LogCaptureFixture) -> None:
-    """Event loops log exceptions of callbacks as errors, which Python prints to the console. The loop is kept busy
-    here until the command has ended, and then its input."""
-    link = asyncssh_link.SshLink(make_hosts(1).hosts[0].address)
-    for _ in range(4):
-        with link.run("sleep 0.2"):
-            asyncssh_link._loop().call_soon_threadsafe(time.sleep, 0.8)
-            time.sleep(0.5)
-    with link.run("true") as channel:
-        channel.out.read()
-    assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == []
 
 
 def test_a_job_runs_on_while_its_link_is_cut(make_hosts: Callable[[int], Any], tmp_path: Path) -> None:

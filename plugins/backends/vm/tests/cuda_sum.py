@@ -1,14 +1,9 @@
-"""Adds numbers on each GPU through the CUDA driver, without any package; runs in a sandbox as an agent's program.
-
-With an argument, it then holds that many bytes of GPU memory, ignores SIGTERM and waits.
-"""
+"""Adds numbers on each GPU through the CUDA driver, without any package; runs in a sandbox as an agent's program."""
 
 from __future__ import annotations
 
 import ctypes
-import signal
 import sys
-import time
 from pathlib import Path
 
 COUNT = 1 << 20
@@ -64,11 +59,6 @@ def main() -> None:
         numbers = (ctypes.c_uint32 * COUNT)()
         do("cuMemcpyDtoH_v2", numbers, memory, ctypes.c_size_t(4 * COUNT))
         print(f"GPU: {name.value.decode()}; sum {sum(numbers)}", flush=True)
-    if len(sys.argv) > 1:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        do("cuMemAlloc_v2", ctypes.byref(memory), ctypes.c_size_t(int(sys.argv[1])))
-        print("holding", flush=True)
-        time.sleep(600)
 
 
 main()

@@ -37,16 +37,6 @@ def build(vm: Vm, recipe: Recipe, folder: Path) -> str:
 
 
 @pytest.mark.sandbox
-def test_environments_are_listed_with_what_is_in_them(vm: Vm, tmp_path: Path) -> None:
-    assert said("list").output == "0 images, 0 B\n"
-    ref = build(vm, TOOL, tmp_path)
-    found = listed()[ref]
-    assert found["backend"] == "vm" and not found["used"] and "/srv/tool" in found["about"]
-    assert 100_000 <= found["size"] < 200_000
-    assert "/srv/tool" in said("list").output and "1 image," in said("list").output
-
-
-@pytest.mark.sandbox
 def test_pruning_asks_and_frees_what_no_job_needs(lab: Any, tmp_path: Path) -> None:
     handle = lab.start("sleep", "30", recipe=TOOL)
     used, free = build(lab.vm, TOOL, tmp_path), build(lab.vm, OTHER, tmp_path)

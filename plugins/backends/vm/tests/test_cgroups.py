@@ -55,24 +55,6 @@ def test_a_delegated_group_is_ours_even_with_other_processes_in_it(tree: Path, m
     assert parent(str(tree), "/user/scope") == str(tree / "user/scope")
 
 
-def test_a_container_s_own_root_is_ours(tree: Path) -> None:
-    for name, text in (("cgroup.type", "domain\n"), ("cgroup.subtree_control", "\n")):
-        (tree / name).write_text(text)
-    assert parent(str(tree), "/") == str(tree)
-
-
-def test_a_group_without_the_controllers_is_passed_over(tree: Path) -> None:
-    assert parent(str(tree), "/plain") == str(tree)
-    (tree / "cgroup.subtree_control").write_text("\n")
-    (tree / "cgroup.controllers").write_text("hugetlb\n")
-    assert parent(str(tree), "/plain") is None
-
-
-def test_a_group_of_somebody_else_is_passed_over(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "access", lambda path, mode: not str(path).startswith(str(tree / "user")))
-    assert parent(str(tree), "/user/scope") == str(tree)
-
-
 def test_limits_are_written(tree: Path) -> None:
     (tree / "mlecore-j").mkdir()
     for name in ("memory.swap.max", "cpu.max"):
@@ -99,12 +81,6 @@ def test_kills_are_the_group_s_own(tree: Path, events: str, kills: Kills) -> Non
     assert vars(Group(str(tree)).kills()) == vars(kills)
 
 
-def test_no_group_where_none_can_be_made(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(OSError, match=r"."):
-        Group.make(str(tmp_path / "file"), "j", None, None, 10)
-
-
 # ---------------------------------------------------------------- what is said of it
 
 
@@ -115,18 +91,6 @@ def usable(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         monkeypatch.setattr(cgroups, "usable", lambda: found)
 
     return set_
-
-
-@pytest.mark.sandbox
-def test_levels_are_those_of_the_controllers_that_are_there(state: Path, usable: Callable[..., None]) -> None:
-    usable("memory", "pids")
-    limits = Vm({}).describe().limits()
-    levels = {name: limit.level for name, limit in limits.items()}
-    assert (levels["memory"], levels["processes"], levels["cpus"]) == ("enforced", "enforced", "watched")
-    usable("cpu", "memory", "pids")
-    assert Vm({}).describe().cpus.level == "enforced"
-    usable()
-    assert Vm({}).describe().memory.level == "watched"
 
 
 def test_a_limit_that_is_only_watched_is_reported_before_the_start(state: Path, usable: Callable[..., None]) -> None:

@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from mle_backend_vm import bubblewrap, gpus
-from mle_backend_vm.supervise import claims
-
-
-def test_a_claim_ends_with_its_process(tmp_path: Path) -> None:
-    child = os.fork()
-    if child == 0:
-        claims.claim(str(tmp_path), "gpu", ["0"], 1, "child")
-        os._exit(0)
-    os.waitpid(child, 0)
-    assert list(claims.claim(str(tmp_path), "gpu", ["0"], 1, "us")) == ["0"]
 
 
 def test_jobs_of_two_controllers_never_share_a_gpu(
@@ -48,12 +37,6 @@ def test_what_waits_can_be_stopped(make_lab: Callable[..., Any], wait_until: Cal
     two = lab.start("/bin/echo", "ran", name="mle-b-1", gpus=1)
     lab.vm.stop(two, 1.0)
     assert lab.status(two).phase == "exited" and lab.output(two) == ""
-
-
-def test_an_id_that_is_no_gpu_is_reported(make_lab: Callable[..., Any]) -> None:
-    lab = make_lab(isolation="none", gpus="97")
-    assert any("no GPU 97" in problem.description for problem in lab.vm.preflight())
-    assert make_lab(gpus="0, 1,0").vm.capacity().gpus == ("0", "1")
 
 
 def test_devices_of_one_gpu(tmp_path: Path) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import socket
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -39,31 +37,6 @@ def test_globs_mean_what_they_mean_everywhere(home: Path, glob: str) -> None:
     assert sorted(fetch(home, [glob])[1]) == sorted(TABLE[glob])
 
 
-def test_what_cannot_match_is_not_looked_at(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(collect, "MAX_ENTRIES", 1)
-    for name in ("many/1", "many/2", "submission/deep/x.csv"):
-        (home / name).parent.mkdir(parents=True, exist_ok=True)
-        (home / name).touch()
-    assert fetch(home, ["submission/deep/x.csv"])[0] == Fetched(files=1, bytes=0)
-
-
-def test_links_and_special_files_are_refused_with_reasons(home: Path) -> None:
-    os.mkfifo(home / "submission/fifo")
-    (home / "submission/link").symlink_to(home.parent / "secret")
-    (home / "submission/folder").symlink_to(home.parent)
-    with socket.socket(socket.AF_UNIX) as server:
-        os.chdir(home / "submission")
-        server.bind("socket")
-    fetched, got = fetch(home)
-    assert got == {} and fetched.complete
-    assert sorted(fetched.refused) == [
-        "submission/fifo: a FIFO, not a file",
-        "submission/folder: a symbolic link, not a file",
-        "submission/link: a symbolic link, not a file",
-        "submission/socket: a socket, not a file",
-    ]
-
-
 def test_numbers_are_bounded(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(collect, "MAX_ENTRIES", 300)
     for number in range(1000):
@@ -89,19 +62,3 @@ def test_deep_folders_end_somewhere(home: Path) -> None:
     (folder / "x").touch()
     fetched, got = fetch(home)
     assert got == {} and not fetched.complete and "folders deep" in fetched.refused[0]
-
-
-def test_names_that_are_not_text_are_fetched_and_can_be_distinguished(home: Path) -> None:
-    os.mkfifo(os.fsencode(home / "submission") + b"/\xff\n")
-    (home / "submission" / os.fsdecode(b"\xfe.csv")).write_text("1")
-    fetched, _ = fetch(home)
-    assert fetched.files == 1
-    assert fetched.refused == ("submission/\\xff\\n: a FIFO, not a file",)
-
-
-def test_modes_are_not_kept(home: Path) -> None:
-    (home / "submission/x").write_text("1")
-    (home / "submission/x").chmod(0o4777)
-    fetch(home)
-    [copy] = home.parent.glob("into-*/submission/x")
-    assert copy.stat().st_mode & 0o7111 == 0

@@ -8,12 +8,10 @@ from typing import Any
 
 import pytest
 from mle_backend_vm import environments, installing
-from mle_backend_vm.building import Step, environment
-from mle_backend_vm.pythons import base_python, own_python
+from mle_backend_vm.building import Step
 from mlecore_testing.package_index import MODULE, NAME, npm_registry, package_index, wheel
 
 from mlecore.agents import Recipe
-from mlecore.child_environment import PIP
 from mlecore.errors import BackendError
 
 
@@ -92,17 +90,6 @@ def test_another_interpreter_or_platform_has_another_environment(root: Path, mon
     assert len({build(Recipe(), root).digest, images[0].digest}) == 2
 
 
-def test_another_interpreter_takes_none_away_from_jobs_at_work(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    build(Recipe(), root)
-    before = Path(environments.search_path("", root).rpartition(":")[2])
-    link = (before / "python").readlink()
-    monkeypatch.setattr(environments, "base_python", lambda: "/usr/bin/python3.99")
-    build(Recipe(), root)
-    after = Path(environments.search_path("", root).rpartition(":")[2])
-    assert after != before and (before / "python").readlink() == link
-    assert (after / "python").readlink() == Path("/usr/bin/python3.99")
-
-
 def test_a_digest_is_that_of_the_content(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same recipe resolves to something else on another day."""
     code = "a = 1"
@@ -124,26 +111,6 @@ def test_a_digest_is_that_of_the_content(root: Path, monkeypatch: pytest.MonkeyP
     assert build(Recipe(pip=("x",)), root.with_name("later")).digest != first.digest
 
 
-def test_packages_are_compiled_but_for_their_tests(root: Path, tmp_path: Path) -> None:
-    package = tmp_path / "lib" / "python3" / "site-packages" / "x"
-    for name, text in (("used.py", "a = 1"), ("template.py", "{{ a }} ="), ("tests/test_x.py", "b = 1")):
-        (package / name).parent.mkdir(parents=True, exist_ok=True)
-        (package / name).write_text(text)
-    python = own_python(base_python())
-    with (tmp_path / "log").open("a") as out:
-        installer = installing.Installer(python, tmp_path, root, tmp_path / "log", out, isolation="none")
-        installer._run(installer._compiling())
-    assert [path.name.partition(".")[0] for path in tmp_path.rglob("*.pyc")] == ["used"]
-
-
-@pytest.mark.network
-@pytest.mark.slow
-@pytest.mark.sandbox
-def test_packages_without_uv(lab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    no_uv(monkeypatch)
-    test_packages_can_be_used_in_a_job(lab)
-
-
 @pytest.mark.network
 @pytest.mark.sandbox
 def test_packages_can_be_used_in_a_job(lab: Any) -> None:
@@ -158,21 +125,6 @@ def test_node_packages_can_be_used_in_a_job(lab: Any) -> None:
         pytest.skip("no npm")
     status, output = lab.run("semver", "1.2.3", recipe=Recipe(npm=("semver@7.6.0",)))
     assert (status.exit_code, output) == (0, "1.2.3\n")
-
-
-def test_pip_s_mirrors_count_for_uv_unless_it_has_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = {
-        "PIP_INDEX_URL": "https://a.example/simple",
-        "PIP_TRUSTED_HOST": "a.example",
-        "UV_INSECURE_HOST": "b.example",
-    }
-    for name, value in {**given, "PYTHONPATH": "/x"}.items():
-        monkeypatch.setenv(name, value)
-    env = environment(PIP)
-    assert env["UV_DEFAULT_INDEX"] == env["PIP_INDEX_URL"] == "https://a.example/simple"
-    assert env["UV_INSECURE_HOST"] == "b.example" and "UV_INDEX" not in env and "PYTHONPATH" not in env
-    monkeypatch.setenv("UV_INDEX_URL", "https://b.example/simple")
-    assert "UV_DEFAULT_INDEX" not in environment(PIP)
 
 
 @pytest.mark.slow
@@ -228,12 +180,3 @@ def test_a_package_with_another_hash_is_not_installed(root: Path, monkeypatch: p
         with pytest.raises(BackendError, match=r"(?i)hash"):
             build(Recipe(pip=(f"{NAME}==1.0 --hash=sha256:{'0' * 64}",)), root)
     assert f"{MODULE}==1.0" in image.installed
-
-
-def test_packages_are_installed_alone_after_the_others(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[Step] = []
-    monkeypatch.setattr(installing, "run", lambda step, *_: seen.append(step) or 0)
-    build(Recipe(pip=("a", "b"), pip_alone=("c==1",)), root)
-    first, second = (step for step in seen if "install" in step.argv)
-    assert first.lines == ("a", "b") and "--no-deps" not in first.argv
-    assert second.lines == ("c==1",) and "--no-deps" in second.argv

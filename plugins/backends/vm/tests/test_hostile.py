@@ -284,15 +284,3 @@ def test_an_open_network_reaches_others(lab: Any) -> None:
         ask = f"import socket; print(socket.create_connection({server.getsockname()!r}, timeout=10).recv(5))"
         _, output = lab.run("python3", "-c", ask, network="open")
     assert output == "b'hello'\n"
-
-
-@pytest.mark.sandbox
-def test_missing_slirp4netns_is_reported_before_the_start(lab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from mle_backend_vm.supervise import slirp
-
-    from mlecore.backends import Resources
-
-    monkeypatch.setattr(slirp, "problem", lambda: ("slirp4netns is not installed", "Install slirp4netns."))
-    [problem] = [one for one in lab.vm.preflight([Resources(network="open")]) if "network=open" in one.description]
-    assert not problem.fatal and "slirp4netns" in problem.fix
-    assert lab.vm.describe().details["open_network"] == "the machine's"

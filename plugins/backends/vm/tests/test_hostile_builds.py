@@ -99,11 +99,10 @@ def sdist(planted: list[str] = [], ports: list[int] = [], folders: list[str] = [
 
 
 class Index:
-    """A package index on this machine's loopback, with a password; ``served`` are the paths that were asked for."""
+    """A package index on this machine's loopback, with a password."""
 
     def __init__(self) -> None:
         self.files: dict[str, bytes] = {f"{MODULE}-1.0-py3-none-any.whl": wheel()}
-        self.served: list[str] = []
         self.url, self.port = "", 0
 
     def page(self, path: str) -> bytes | None:
@@ -124,7 +123,6 @@ def index(monkeypatch: pytest.MonkeyPatch) -> Iterator[Index]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            made.served.append(self.path)
             allowed, body = "Authorization" in self.headers, made.page(self.path)
             self.send_response(401 if not allowed else 404 if body is None else 200)
             self.send_header("WWW-Authenticate", "Basic")
@@ -224,17 +222,6 @@ def test_code_of_a_package_reaches_no_service_of_this_machine_but_the_index(root
         port = service.getsockname()[1]
         index.files["evil-1.0.tar.gz"] = sdist(ports=[port, index.port])
         assert found(build(root, "evil"))["reached"] == [index.port]
-
-
-@pytest.mark.sandbox
-def test_wheels_run_no_code_and_are_downloaded_once(root: Path, index: Index) -> None:
-    first = build(root, NAME)
-    assert (root / "cache").is_dir() and not any("Building" in line for line in (root / "build.log").open())
-    index.served.clear()
-    build(root, NAME, files={"/srv/x": b"another recipe"})
-    assert not [path for path in index.served if path.endswith(".whl")]
-    (module,) = first.glob(f"lib/python*/site-packages/{MODULE}.py")
-    assert module.stat().st_nlink == 1, "no link into the cache"
 
 
 @pytest.mark.sandbox

@@ -38,21 +38,6 @@ def supervisor(handle: Handle) -> int:
     return int(read_state(handle)["pid"])
 
 
-def test_a_job_gets_what_it_asks_for_and_leaves_what_it_wrote(any_lab: Any) -> None:
-    script = (
-        "cat; cat $MLECORE_HOME/data/train.csv $MLECORE_HOME/notes/a.txt; echo $WORD; echo 1 > submission/s.csv; exit 3"
-    )
-    handle = any_lab.start(
-        "/bin/sh", "-c", script, stdin=b"from stdin\n", env={"WORD": "hello"}, files={"notes/a.txt": b"a note\n"}
-    )
-    assert any_lab.wait(handle).exit_code == 3
-    assert any_lab.output(handle) == "from stdin\nid,y\n1,0\na note\nhello\n"
-    fetched, into = any_lab.fetch(handle, "submission", ".mlecore/exit.json")
-    assert (fetched.files, fetched.complete, fetched.refused) == (2, True, ())
-    assert (into / "submission/s.csv").read_text() == "1\n"
-    assert json.loads((into / ".mlecore/exit.json").read_text())["exit_code"] == 3
-
-
 def test_remove_leaves_nothing(any_lab: Any, state: Path, wait_until: Callable[..., None]) -> None:
     handle = any_lab.start("/bin/sh", "-c", "mkdir -p code/a/b; touch code/a/b/c; chmod 0 code/a; sleep 100")
     spec = spec_of(handle)

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mle_backend_vm import bubblewrap
-from mle_backend_vm.supervise import slirp
 
 from mlecore.errors import BackendError
 
@@ -43,11 +41,6 @@ def test_without_bubblewrap(make_lab: Callable[..., Any], programs: Callable[[st
     assert words(make_lab(isolation="none")) == ""
 
 
-def test_with_one_that_is_too_old(make_lab: Callable[..., Any], programs: Callable[[str], None]) -> None:
-    programs("echo 'bwrap: Unknown option --perms' >&2; exit 1")
-    assert "0.5 or newer" in words(make_lab())
-
-
 def test_with_one_that_lets_the_network_in(make_lab: Callable[..., Any], programs: Callable[[str], None]) -> None:
     programs('while [ "$1" != -- ]; do shift; done; shift; exec "$@"')
     if len(Path("/proc/net/dev").read_text().splitlines()) <= 3:
@@ -71,22 +64,6 @@ def test_without_isolation_it_warns(make_lab: Callable[..., Any]) -> None:
     assert lab.vm.describe().isolation is None and lab.vm.describe().network.level == "absent"
 
 
-@pytest.mark.parametrize(
-    ("mapped", "expected"),
-    [
-        ("0 0 4294967295", range(1_900_000_000, 1_990_000_000)),
-        ("0 100000 65536", range(60_000, 64_000)),
-        ("0 1000 1", [65_534]),
-    ],
-)
-def test_the_agents_user_is_one_that_is_there(
-    mapped: str, expected: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(os, "geteuid", lambda: 0)
-    monkeypatch.setattr(Path, "read_text", lambda self: mapped)
-    assert bubblewrap.sandbox_user("mle-a-1") in expected
-
-
 @pytest.mark.sandbox
 def test_a_strict_umask_does_not_shut_the_agent_out(lab: Any) -> None:
     before = os.umask(0o077)
@@ -99,23 +76,3 @@ def test_a_strict_umask_does_not_shut_the_agent_out(lab: Any) -> None:
     finally:
         os.umask(before)
     assert (status.exit_code, output) == (0, "")
-
-
-@pytest.mark.parametrize(
-    ("path", "there", "may", "words"),
-    [
-        (None, True, True, "not installed"),
-        ("/bin/slirp4netns", False, True, "modprobe tun"),
-        ("/bin/slirp4netns", True, False, "its mode is 0600"),
-        ("/bin/slirp4netns", True, True, ""),
-    ],
-)
-def test_why_a_job_gets_no_open_network_of_its_own(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, path: str | None, there: bool, may: bool, words: str
-) -> None:
-    tun = tmp_path / "tun"
-    tun.touch(0o600)
-    monkeypatch.setattr(slirp, "_TUN", tun if there else tmp_path / "no")
-    monkeypatch.setattr(slirp.shutil, "which", lambda program: path)
-    monkeypatch.setattr(slirp.os, "access", lambda path, mode: may)
-    assert words in " ".join(slirp.problem()) and slirp.is_there() is not bool(words)

@@ -10,8 +10,6 @@ from typing import Any
 import pytest
 from mle_backend_vm import bubblewrap
 
-from mlecore.backends import Job
-
 pytestmark = pytest.mark.sandbox
 
 
@@ -68,23 +66,6 @@ def test_files_in_the_root_mode_belong_to_a_user_of_the_job(lab: Any) -> None:
     assert len(owners) == 2 and 0 not in owners
 
 
-_TRY = """
-import socket, sys
-for address in sys.argv[1:]:
-    host, port = address.rsplit(":", 1)
-    try:
-        socket.create_connection((host, int(port)), 3).close(); print("reached", address)
-    except OSError as error:
-        print("no", address)
-"""
-
-
-@pytest.fixture
-def listener() -> Any:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        yield f"127.0.0.1:{server.getsockname()[1]}"
-
-
 def test_abstract_sockets_of_the_host_are_out_of_reach(lab: Any) -> None:
     with socket.socket(socket.AF_UNIX) as server:
         server.bind("\0mlecore-test-abstract")
@@ -93,20 +74,6 @@ def test_abstract_sockets_of_the_host_are_out_of_reach(lab: Any) -> None:
             "import socket; s = socket.socket(socket.AF_UNIX); s.connect('\\0mlecore-test-abstract'); print('reached')"
         )
         assert "reached" not in lab.run("python3", "-c", script)[1]
-
-
-def test_network_open_is_the_hosts_without_slirp4netns(
-    lab: Any, listener: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(bubblewrap.slirp, "is_there", lambda: False)
-    assert lab.run("python3", "-c", _TRY, listener, network="open")[1] == f"reached {listener}\n"
-
-
-def test_what_cannot_be_given_is_reported_before_the_start(lab: Any) -> None:
-    job: Job = lab.job("/bin/true", gpus=2, memory=1 << 60, cpus=9999.0, writable_root=True)
-    words = " ".join(problem.description for problem in lab.vm.preflight([job.resources]) if problem.fatal)
-    for part in ("2 GPUs", "of memory requested", "9999 CPUs", "read-only"):
-        assert part in words
 
 
 def test_a_sandbox_that_cannot_be_made_is_an_infrastructure_failure(lab: Any) -> None:
