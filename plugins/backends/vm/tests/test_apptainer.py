@@ -1,4 +1,4 @@
-"""The way of a supervisor into a sandbox of Apptainer. Here bubblewrap stands for Apptainer, which few machines have."""
+"""The way of a supervisor into a sandbox of Apptainer. Bubblewrap stands for Apptainer, which few machines have."""
 
 from __future__ import annotations
 
