@@ -162,16 +162,6 @@ def test_what_a_glob_fetches_is_what_is_chosen_from(sandbox, record, candidates,
     assert done.collected.candidate == chosen and done.collected.snapshots == 1
 
 
-def test_a_fetched_attempt_is_not_fetched_again(sandbox, record):
-    sandbox.put("submission/submission.csv", "first")
-    collect.fetch(sandbox, HANDLE, record, 10**6)
-    sandbox.put("submission/submission.csv", "second")
-    collect.fetch(sandbox, HANDLE, record, 10**6)
-    assert sandbox.fetched == 2  # once for the result, once for the rest
-    assert collect.lay_out(record).submission.read_text() == "first"
-    assert collect.lay_out(record).submission.read_text() == "first"
-
-
 def test_output_has_its_limit(sandbox, record, monkeypatch):
     monkeypatch.setattr(collect, "OUTPUT_LIMIT", 10)
     sandbox.output = [b"12345678", b"12345678", b"x" * 100]
@@ -215,14 +205,6 @@ def test_a_forged_exit_says_nothing(sandbox, record, text):
     collected(sandbox, record)
     reported = collect.read_exit(record)
     assert (reported.exit_code, reported.seconds) == (None, None)
-
-
-def test_what_init_says(sandbox, record):
-    sandbox.put(".mlecore/exit.json", '{"exit_code": 124, "timed_out": true, "seconds": 12.5}')
-    sandbox.put(".mlecore/snapshots/15.csv")
-    done = collected(sandbox, record)
-    assert collect.read_exit(done) == collect.Exit(exit_code=124, seconds=12.5)
-    assert done.collected.snapshots == 1
 
 
 def test_init_keeps_no_more_snapshots_than_are_believed():

@@ -12,7 +12,6 @@ import pytest
 from attrs import evolve
 from click.testing import CliRunner
 
-import mlecore
 from mlecore.cli import main
 from mlecore.controller.api import run_group
 from mlecore.data.layout import DataDirs
@@ -163,15 +162,6 @@ def test_it_sees_public_data_and_runs_only_and_changes_neither(
     }
 
 
-def test_without_bubblewrap_a_warning_says_that_answers_can_be_seen(
-    detect: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("mlecore.detecting.ready.unavailable", lambda: "bubblewrap (bwrap) is not installed")
-    monkeypatch.setattr("mlecore.detecting.view.unavailable", lambda: "bubblewrap (bwrap) is not installed")
-    code, output = detect("--detector", "judge")
-    assert code == 1 and "they can read the answers: bubblewrap (bwrap) is not installed" in output
-
-
 @pytest.fixture
 def detect(lab: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     """`mlecore detect` on the lab's group."""
@@ -230,24 +220,6 @@ def test_what_is_neither_clean_nor_flagged(
     )
     assert ("not known to be clean" in page) == (outcome == "undecided") and words in page
     assert "flagged" not in page
-
-
-def test_from_python(detect: Any, lab: Any) -> None:
-    judged = mlecore.detect("g", "worker--coins--0", detectors=["judge"], runs=lab.runs, data=[lab.data])
-    assert [(each.run.name, each.found.outcome) for each in judged] == [("worker--coins--0", "suspicious")]
-
-
-@pytest.mark.parametrize(
-    ("more", "words"),
-    [
-        (["--detector", "judge", "-D", "colour=red"], "has no option 'colour'"),
-        (["--detector", "judge", "-D", "jury.how=well"], "given for the detector jury"),
-        (["-D", "jury.how=well"], "no detector called 'jury'"),
-    ],
-)
-def test_wrong_usage(detect: Any, more: list[str], words: str) -> None:
-    code, output = detect(*more)
-    assert code == 2 and words in output
 
 
 def test_a_group_from_elsewhere_is_not_written_to(detect: Any, lab: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from pathlib import Path
 
 import msgspec
@@ -10,7 +9,6 @@ import pytest
 from mlecore_gateway.calls import Call, Tokens
 from mlecore_testing.models import Answer, Model, Script, scripted_model
 
-from mlecore.controller import ending
 from mlecore.controller.api import run_group
 from mlecore.controller.ending import End, availability, blame
 from mlecore.controller.timing import Timing
@@ -183,7 +181,7 @@ def run(tmp_path, monkeypatch):
     monkeypatch.setenv("MY_KEY", KEY)
     monkeypatch.setenv("MLECORE_VM_STATE", str(tmp_path / "state"))
 
-    def start(endpoint: str, script: str, retries: int = 1, **more) -> RunRecord:
+    def start(endpoint: str, script: str) -> RunRecord:
         (tmp_path / "agent.py").write_text(script)
         plan = make_plan(
             {
@@ -192,8 +190,7 @@ def run(tmp_path, monkeypatch):
                 "model": {"name": "scripted", "endpoint": endpoint},
                 "gateway": {"key": "MY_KEY", "budgets": ["2calls"]},
                 "limits": {"time": "120s"},
-                "execution": {"retries": retries, "model_check": False, "detect": False},
-                **more,
+                "execution": {"retries": 1, "model_check": False, "detect": False},
             }
         )
         done = run_group(plan, "g", tmp_path / "runs", [tmp_path / "data"], timing=FAST)
@@ -227,29 +224,6 @@ def test_a_run_whose_endpoint_is_down_is_retried_and_failed(run):
         assert (kept / "result/submission/submission.csv").is_file() and (kept / "rest/logs/gateway.jsonl").is_file()
 
 
-@pytest.mark.slow
-@sandboxed
-def test_a_run_whose_endpoint_cannot_be_connected_to(run):
-    with socket.socket() as bound:  # nobody listens there
-        bound.bind(("127.0.0.1", 0))
-        record = run(f"http://127.0.0.1:{bound.getsockname()[1]}/v1", CRASHES, retries=0)
-    assert record.state == "failed" and "the endpoint cannot be reached (Cannot connect to host" in record.reason
-
-
-@pytest.mark.slow
-@sandboxed
-def test_a_run_without_a_single_answer_is_no_result(run):
-    """An agent could hang up on purpose, so there is no retry either."""
-    script = AGENT + "ask('hello', True)"
-    with serving(Answer(status=429, text="Slow down.", times=0)) as model:
-        record = run(model.url, script, retries=2, limits={"time": "5s"})
-    assert len(record.attempts) == 1
-    found = record.attempt.availability
-    assert (found.tried, found.answered, found.failed) == (1, 0, 0)
-    assert record.state == "failed" and record.reason.startswith("none of 1 model call was answered: ")
-    assert not (record.folder / "grade.json").exists()
-
-
 @sandboxed
 def test_a_run_succeeds_once_its_endpoint_is_back(run):
     """Its budget of two calls is whole: those that the endpoint did not answer are not counted."""
@@ -261,29 +235,3 @@ def test_a_run_succeeds_once_its_endpoint_is_back(run):
     assert first.infra_failure and first.reason.endswith(f"none of 2 model calls was answered: {DOWN}; exit code 1")
     assert second.availability and (second.availability.tried, second.availability.answered) == (2, 2)
     assert record.calls and (record.calls.calls, record.calls.exhausted) == (2, "2calls")
-
-
-@pytest.mark.slow
-@sandboxed
-def test_an_agent_that_breaks_its_own_calls_is_graded(run):
-    """It sends what the endpoint cannot answer, unknown models, and leaves: that is its result."""
-    script = AGENT + "for _ in range(3): assert ask('crash', True) is None\nsys.exit(1)"
-    with serving(Answer(status=500, when="crash", times=0), Answer(text="fine", times=0)) as model:
-        record = run(model.url, script)
-    assert (record.state, record.ended, len(record.attempts)) == ("graded", "crashed", 1)
-    assert record.attempt.availability.rejected == 2, "the budget ended the third"
-
-
-@pytest.mark.slow
-@sandboxed
-def test_a_case_of_doubt_is_repeated_once_and_then_counts(run, monkeypatch):
-    monkeypatch.setattr(ending, "LASTING", 0.0)
-    script = AGENT + "ask('hello', True)\nsys.exit(0 if ask('again', True) else 1)"
-    answers = Answer(text="fine", when="hello", times=0), Answer(status=503, text="Overloaded.", times=0)
-    with serving(*answers) as model:
-        record = run(model.url, script, retries=2, gateway={"key": "MY_KEY"})
-    assert (record.state, record.ended) == ("graded", "crashed")
-    first, second = record.attempts
-    assert (first.infra_failure, first.in_doubt, first.ended) == (True, True, "crashed")
-    assert (second.infra_failure, second.in_doubt) == (False, False)
-    assert record.reason == f"its last model calls failed: {DOWN}; exit code 1"

@@ -144,23 +144,6 @@ def test_dead_at_every_write(labs):
         assert not list((lab.backend_root / "jobs").iterdir())
 
 
-def test_dead_again_and_again(labs):
-    """Each controller gets eight operations further, then dies."""
-    undisturbed = labs()
-    one_controller(undisturbed, None)
-    lab = labs()
-    for _ in range(200):
-        try:
-            with files.faults(Counting(9, Dead)):
-                one_controller(lab, None)
-            break
-        except Dead:
-            continue
-    else:
-        pytest.fail("it makes no progress")
-    assert end_of(lab) == end_of(undisturbed)
-
-
 @pytest.mark.slow
 def test_full_disk_at_every_write(labs):
     undisturbed = labs()

@@ -6,13 +6,12 @@ import shutil
 import threading
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 from attrs import evolve
 
-from mlecore.agents import Agent, FinishedSubmission, Launch, Needs
-from mlecore.controller.job import files_digest, make_job, make_task, sample_file
+from mlecore.agents import Agent, Launch, Needs
+from mlecore.controller.job import make_job, make_task, sample_file
 from mlecore.controller.preflight import preflight
 from mlecore.errors import PluginError, UsageError
 from mlecore.runs.plan import PlannedGateway
@@ -62,14 +61,6 @@ def packed(ready, tmp_path):
     with zipfile.ZipFile(data.public / "s.zip", "w") as archive:
         archive.writestr("a/s.csv", "id,side\n")
     return evolve(inputs, facts=evolve(inputs.facts, sample="public/s.zip!a/s.csv"), data=data)
-
-
-def test_the_sample_inside_an_archive_is_unpacked_once(packed, tmp_path):
-    path = sample_file(packed, tmp_path / "cache")
-    assert path.read_text() == "id,side\n"
-    path.write_text("kept")
-    assert sample_file(packed, tmp_path / "cache").read_text() == "kept"
-    assert len(list((tmp_path / "cache").iterdir())) == 1
 
 
 def test_runs_that_start_at_once_unpack_the_sample_side_by_side(packed, tmp_path, monkeypatch):
@@ -127,15 +118,6 @@ def test_secrets_must_be_declared_and_there(ready, tmp_path, monkeypatch):
     assert preflight(evolve(experiment, agents={"worker": declared}), tmp_path) == frozenset()
 
 
-def test_agents_that_hand_in_ask_no_backend(ready, tmp_path, monkeypatch):
-    experiment, loaded_agent, _ = ready
-    monkeypatch.setattr(type(experiment.backend), "preflight", lambda self, requested: pytest.fail("it was asked"))
-    hands_in = evolve(
-        experiment, agents={"worker": answer(experiment, loaded_agent, FinishedSubmission(submission=None))}
-    )
-    assert preflight(hands_in, tmp_path) == {"worker"}
-
-
 @pytest.mark.parametrize(
     ("needs", "words"),
     [(Needs(gpus=1), "--gpus 1"), (Needs(model=True), "--model"), (Needs(network="llm"), "--model and")],
@@ -185,11 +167,3 @@ def test_an_agent_without_a_model_has_no_relay_beside_one_that_has(ready, tmp_pa
     wants = answer(experiment, loaded_agent, Launch(argv=("x",), network="llm"))
     with pytest.raises(UsageError, match="its runs have none"):
         make_job(experiment, wants, inputs, 0, "j", "g", tmp_path)
-
-
-def test_digest_of_what_an_agent_brings(tmp_path: Path):
-    file = tmp_path / "f"
-    file.write_text("x")
-    assert files_digest({"a": file}) == files_digest({"a": b"x"}) != files_digest({"b": b"x"})
-    file.write_text("changed")
-    assert files_digest({"a": file}) == files_digest({"a": b"changed"})

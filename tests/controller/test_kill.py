@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import signal
@@ -69,33 +68,6 @@ def test_ctrl_c_stops_the_controller_and_not_its_runs(shell):
     assert code == 0, output
     settled(shell, "g", 1)
     assert len((shell.backend_root / "starts.log").read_text().split()) == 1
-
-
-def test_looking_at_runs(shell):
-    assert shell.call(*shell.run_arguments("g", 2, code="3"))[0] == 0
-    code, output = shell.call("runs", "show", "g/worker--coins--0")
-    assert code == 0 and "exit code 3" in output and "collected" in output and "logs/work.log" in output
-    code, output = shell.call("runs", "show", "g/worker--coins--0", "--json")
-    assert json.loads(output)["record"]["ended"] == "crashed"
-    assert shell.call("runs", "logs", "g/worker--coins--0") == (0, "working\n")
-    code, output = shell.call("runs", "logs", "g")
-    assert code == 2 and "a group of 2 runs" in output and "g/worker--coins--0" in output
-    code, output = shell.call("runs", "list", "g", "--ended", "finished")
-    assert code == 0 and "worker--coins" not in output
-    code, output = shell.call("runs", "list", "--state", "graded", "--json")
-    rows = json.loads(output)
-    assert [(row["group"], row["run"], row["attempts"]) for row in rows] == [
-        ("g", "worker--coins--0", 1),
-        ("g", "worker--coins--1", 1),
-    ]
-    assert rows[0] | {"state": "graded", "ended": "crashed", "status": "graded", "altered": False} == rows[0]
-    code, output = shell.call("runs", "list", "--state", "happy")
-    assert code == 2 and "unknown state" in output
-    code, output = shell.call("runs", "show", "g/nobody")
-    assert code == 2 and "no run" in output
-    code, output = shell.call("grade", "--snapshots", "g", "--json")
-    history = json.loads(output)[0]
-    assert history["points"][0]["score"] == 0.6 and history["last_valid"]["seconds"] == 1
 
 
 def test_cancel_and_retry_without_a_controller(shell):

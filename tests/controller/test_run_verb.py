@@ -92,15 +92,6 @@ def test_a_group_grows_by_runs_and_an_edited_plan_is_not_resumed(verb, lab):
     assert runs("verify")[0] == 1
 
 
-def test_two_agents_of_one_plugin_get_labels(verb, lab):
-    code, output = verb(
-        "--group", "mine", "--label", "plain", "--agent", "worker", "-A", "code=1", "--label", "one", "--dry-run"
-    )
-    assert code == 0 and "agent plain\nagent one\n" in output, output
-    assert "2 runs: 2 agents x 1 competition x 1 seed" in output and "at most 24h" in output
-    assert not lab.runs.exists()
-
-
 def test_a_group_is_complete_before_it_has_its_name(lab):
     """Of two commands that create one group at once, one does, and the other is told so."""
     with ThreadPoolExecutor(8) as pool:
@@ -147,18 +138,6 @@ def test_each_option_and_of_several_models_each_belongs_to_the_agent_before_it(m
     ):
         result = CliRunner().invoke(main, ["run", *mistake, *flags])
         assert result.exit_code == 2 and words in result.output, result.output
-
-
-def test_one_command_prepares_all_of_a_split(lab, monkeypatch):
-    base = ["run", "--agent", "worker", "--backend", "folders", "-B", f"root={lab.backend_root}"]
-    base += ["--data", str(lab.root / "nothing"), "--runs", str(lab.runs)]
-    lite = ["--competition", "leaf-classification", "--competition", "aerial-cactus-identification"]
-    result = CliRunner().invoke(main, [*base, *lite])
-    command = f"mlecore prepare leaf-classification aerial-cactus-identification --data {lab.root}/nothing"
-    assert result.exit_code == 2 and command in result.output and "2 of 2 competitions" in result.output
-    result = CliRunner().invoke(main, [*base, "--split", "lite"])
-    assert result.exit_code == 2 and f"mlecore prepare --split low --data {lab.root}/nothing" in result.output
-    assert "22 of 22" in result.output and not lab.runs.exists()
 
 
 @pytest.fixture

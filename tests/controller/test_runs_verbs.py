@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from datetime import UTC, datetime, timedelta
-
 import pytest
 from attrs import evolve
 from click.testing import CliRunner
@@ -13,7 +10,7 @@ from mlecore.cli import main
 from mlecore.runs import requests
 from mlecore.runs.lock import GroupLock
 from mlecore.runs.planning import make_plan
-from mlecore.runs.store import create_group, load_group, write_record
+from mlecore.runs.store import create_group, load_group
 
 
 @pytest.fixture
@@ -114,20 +111,3 @@ def test_a_run_whose_competition_is_missing_is_collected_and_graded_later(lab, m
     assert states(lab.group.folder) == ["collected"] and not lab.grader.calls
     lab.experiment = lambda: whole
     assert lab.run().complete and states(lab.group.folder) == ["graded"]
-
-
-def test_lists_have_times_and_totals(runs, lab):
-    group = lab.make(("worker", {"seconds": "0.2"}), seeds=2)
-    assert lab.run().complete
-    first, second = load_group(group.folder)
-    begun = (datetime.now(UTC) - timedelta(hours=2)).isoformat()
-    at_work = evolve(second, state="running", seconds=None).with_attempt(started_at=begun, ended_at=None)
-    write_record(at_work)
-    lines = runs("list", "g")[1].splitlines()
-    assert "2h" in lines[2] and lines[-1] == "2 runs: 1 graded, 1 running; 2h in all"
-    found = json.loads(runs("list", "g", "--json")[1])
-    assert found[0]["seconds"] == first.seconds and found[1]["seconds"] == pytest.approx(7200, abs=60)
-    header, row = runs("list")[1].splitlines()
-    assert "ELAPSED" in header and row.count("2h") == 2
-    (listed,) = json.loads(runs("list", "--json")[1])
-    assert listed["elapsed"] == pytest.approx(7200, abs=60) and listed["seconds"] > listed["elapsed"] - 60

@@ -10,7 +10,6 @@ from click.testing import CliRunner
 
 from mlecore.cli import main
 from mlecore.errors import GradingError
-from mlecore.grading.isolated import IsolatedGrader
 from mlecore.registry.provenance import PluginUse
 from mlecore.runs.snapshots import grade_snapshots
 from mlecore.runs.store import create_group, load_group
@@ -101,16 +100,6 @@ def test_other_data_than_it_worked_on_do_not_grade(collected, part):
     assert not (collected.folder(RUN) / "grade.json").exists()
     path.write_bytes(before)
     assert collected.run().complete and grade(collected)["status"] == "graded"
-
-
-def test_a_grader_tells_plugins_apart(collected, data):
-    [record] = load_group(collected.group.folder)
-    inputs = collected.experiment().inputs["coins"]
-    with IsolatedGrader() as grader:
-        assert grader.grade(record.submission, inputs.data, inputs.use).status == "graded"
-        other = PluginUse(name="coins", version="9", distribution=inputs.use.distribution, source=inputs.use.source)
-        with pytest.raises(GradingError, match="coins"):
-            grader.grade(record.submission, inputs.data, other)
 
 
 def test_snapshots_of_a_group_from_elsewhere_are_not_graded(collected, monkeypatch, tmp_path):

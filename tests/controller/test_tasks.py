@@ -17,20 +17,6 @@ def wait(tasks: Tasks, condition, seconds: float = 10.0) -> None:
         tasks.wait(time.monotonic() + 0.05)
 
 
-def test_work_that_calls_exit_has_failed():
-    tasks, failed = Tasks(start=1), []
-
-    async def work() -> None:
-        try:
-            await tasks.call("start", lambda: sys.exit(0))
-        except RuntimeError as error:
-            failed.append(str(error))
-
-    tasks.begin(work())
-    wait(tasks, lambda: failed)
-    assert failed == ["it called sys.exit(0)"]
-
-
 def test_coroutines_do_not_continue_after_drained_work():
     tasks, continued, worked = Tasks(start=1), [], threading.Event()
 

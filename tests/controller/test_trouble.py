@@ -12,7 +12,7 @@ import pytest
 from mlecore.backends import Image
 from mlecore.controller import extensions
 from mlecore.detecting.ready import ready
-from mlecore.errors import GradingError, ImageGone
+from mlecore.errors import ImageGone
 from mlecore.hookspecs import ExtensionSpec, hookimpl
 from mlecore.runs import journal
 from mlecore.runs.journal import Journal
@@ -51,38 +51,6 @@ def test_answers_that_are_away_for_a_while(lab):
     lab.timing = type(lab.timing)(**kept, step_delay=0.02)
     assert lab.run(leave).complete
     thread.join()
-
-
-def test_an_error_in_grading_is_left_to_a_person(lab):
-    lab.make(("worker", {}))
-    tries = []
-
-    def broken(submission, data, plugin):
-        tries.append(submission)
-        raise GradingError("a bug")
-
-    lab.grader.grade = broken
-    assert lab.run().unfinished == ["worker--coins--0: not graded: a bug"]
-    assert len(tries) == 2
-
-
-def test_public_data_that_are_away_for_a_while(lab):
-    lab.make(("worker", {}))
-    public = lab.experiment().inputs["coins"].data.public
-    away = public.with_name("gone")
-    experiment = lab.experiment()
-    lab.experiment = lambda: experiment
-
-    def come_back() -> None:
-        time.sleep(0.2)
-        away.rename(public)
-
-    public.rename(away)
-    thread = threading.Thread(target=come_back)
-    thread.start()
-    assert lab.run().complete
-    thread.join()
-    assert any("are not there" in text for text in lab.display.said)
 
 
 def test_a_clock_that_jumps_changes_nothing(lab, monkeypatch):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -141,27 +140,6 @@ def shown(lab: Any) -> list[str]:
     return [CliRunner().invoke(main, ["runs", *command, *runs]).output for command in commands]
 
 
-def test_a_run_whose_agent_is_being_installed_says_so(lab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    lab.make(("worker", {"seconds": "0"}))
-    outputs: list[list[str]] = []
-
-    def slowly(controller: Any) -> None:
-        backend = controller.experiment.backend
-        build = backend.build
-
-        def watched(recipe: Any, log: Path) -> Any:
-            until(lambda: (lab.group.folder / FILE).exists())
-            outputs.append(shown(lab))
-            return build(recipe, log)
-
-        monkeypatch.setattr(backend, "build", watched)
-
-    assert lab.run(slowly).complete
-    for output in outputs[0]:
-        assert "agent worker: installing its packages" in output
-    assert not (lab.group.folder / FILE).exists() and load_group(lab.group.folder)[0].reason == ""
-
-
 def test_reasons_of_a_controller_that_is_gone_do_not_count(lab: Any) -> None:
     lab.make(("worker", {}))
     write_reasons(lab.group.folder, {("worker", "coins"): "its image is being built"})
@@ -170,28 +148,3 @@ def test_reasons_of_a_controller_that_is_gone_do_not_count(lab: Any) -> None:
         assert load_group(lab.group.folder)[0].reason == "its image is being built"
         (lab.group.folder / FILE).write_text('{"no": 1}')
         assert load_group(lab.group.folder)[0].reason == ""
-
-
-def test_the_next_controller_clears_the_reasons_of_one_that_was_killed(lab: Any) -> None:
-    lab.make(("worker", {}))
-    write_reasons(lab.group.folder, {("worker", "coins"): "its image is being built"})
-    seen: list[str] = []
-
-    def stale(controller: Any) -> None:
-        explain = controller._explain
-
-        def explained(reasons: Any) -> None:
-            explain(reasons)
-            seen.append((lab.group.folder / FILE).read_text() if (lab.group.folder / FILE).exists() else "")
-
-        controller._explain = explained
-
-    assert lab.run(stale).complete
-    assert seen and not any("being built" in text for text in seen)
-
-
-def until(condition: Any) -> None:
-    deadline = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)

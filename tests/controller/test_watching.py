@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
-from collections import Counter
 
 import pytest
 from attrs import evolve
@@ -12,9 +10,7 @@ from click.testing import CliRunner
 
 from mlecore.backends import GATEWAY_LOG, Fetched
 from mlecore.cli import main
-from mlecore.cli._live import Live
-from mlecore.controller.reporting import ActiveRun
-from mlecore.controller.watching import Running, Watcher, time_left
+from mlecore.controller.watching import Watcher
 from mlecore.model_access import ModelAccess
 from mlecore.runs import secrets
 from mlecore.runs.lock import GroupLock
@@ -46,17 +42,6 @@ def watch(folder, *words: str):
     return CliRunner().invoke(main, ["runs", "watch", folder.name, "--runs", str(folder.parent), *words])
 
 
-def test_a_group_at_work(at_work):
-    result = watch(at_work, "--once")
-    assert result.exit_code == 0, result.output
-    first, header, states, hint, _, columns, row = result.output.splitlines()
-    assert first.startswith("long: 2 runs; time to the end: not known yet, at most ") and "with 1 at once" in first
-    assert header.split() == ["AGENT", "PLANNED", "RUNNING"] and states.split() == ["worker", "1", "1"]
-    assert hint == f"No controller is running for it: mlecore runs resume long --runs {at_work.parent}"
-    assert columns.split()[:3] == ["RUNNING", "USED", "LEFT"]
-    assert row.startswith("worker--coins--0 ") and row.endswith("working")
-
-
 def test_the_same_as_json(at_work):
     found = json.loads(watch(at_work, "--json").output)
     (run,) = found["running"]
@@ -64,23 +49,6 @@ def test_the_same_as_json(at_work):
     assert (run["snapshots"], run["calls"], run["last_line"]) == (1, None, "working")
     assert run["used"] + run["left"] == pytest.approx(60.0)
     assert 60.0 < found["at_most"] <= 120.0 and found["seconds_to_end"] is None
-
-
-def test_the_live_table_says_what_each_run_does(at_work, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "150")
-    record = load_group(at_work)[0]
-    active = [ActiveRun(record=record, phase="running", running_since=time.monotonic())]
-    with Live(2) as live:
-        live.every = 0.0
-        for _ in range(200):
-            live.tick(active, Counter(), 1)
-            if live.view:
-                break
-            time.sleep(0.05)
-        live.tick(active, Counter(), 1)
-        title, header, row = str(live._screen.get_renderable()).splitlines()
-    assert title.startswith("2 runs: 1 running, 1 planned; time to the end: not known yet, at most ")
-    assert header.startswith("RUNNING") and row.startswith("worker--coins--0 ") and row.endswith("working")
 
 
 def test_what_its_gateway_has_counted(at_work):
@@ -128,28 +96,6 @@ def test_without_a_name_it_is_the_last_group(at_work):
     assert result.output.startswith("long: ")
     result = CliRunner().invoke(main, ["runs", "watch", "--once", "--runs", str(at_work)])
     assert result.exit_code == 2 and "no groups in" in result.output
-
-
-def test_the_time_left_follows_from_runs_that_ended(lab):
-    lab.make(("worker", {}), seeds=4)
-    done, running, *waiting = load_group(lab.group.folder)
-    records = [evolve(done, state="graded", seconds=10.0), evolve(running, state="running"), *waiting]
-    view = Running(
-        run=running.name,
-        agent="worker",
-        competition="coins",
-        seed=1,
-        used=4.0,
-        left=56.0,
-        last_line="",
-        calls=None,
-        tokens=None,
-        cost_usd=None,
-        snapshots=None,
-    )
-    assert time_left(lab.plan, records, [view], 1) == (6.0 + 2 * 10.0, 56.0 + 2 * 60.0)
-    assert time_left(lab.plan, records, [view], 2) == (13.0, 88.0)
-    assert time_left(lab.plan, records[1:], [view], 1)[0] is None
 
 
 def test_secrets_of_a_running_run_are_masked_wherever_its_output_is_shown(at_work, monkeypatch):

@@ -151,14 +151,6 @@ def test_folders_of_one_id_each_and_texts(public: Path, tmp_path: Path) -> None:
     assert f"`{names.files['test']}/<{names.columns['id']}>/{names.files['geometry.xyz']}`" in text
 
 
-def test_an_ellipsis_stands_for_the_new_names(public: Path, tmp_path: Path) -> None:
-    (public / "a.csv").write_text("id,votes_up,votes_down,x_at_end\nt1,1,2,3\n")
-    names = rename_tables(FACTS, public, tmp_path / "out", b"1")
-    text = names.description("`votes_...`, `_at_end`, `..., other_...`", tmp_path / "out" / names.files["sample.csv"])
-    votes = ", ".join(sorted(names.columns[name] for name in ("votes_up", "votes_down")))
-    assert text.startswith(f"`{votes}`, `{names.columns['x_at_end']}`, `..., other_...`")
-
-
 @pytest.mark.parametrize(
     ("name", "why"), [("a/b.json", "a/b.json"), ("scan.dcm", "scan.dcm"), ("images.zip", "images.zip with 1.jpg")]
 )

@@ -7,11 +7,8 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
-from click.testing import CliRunner
 from mle_lib_pages.report import page
-from mlecore_testing import drawn_groups
 
-from mlecore.cli import main
 from mlecore.reports.appendix import Appendix, Dot, read_appendices
 from mlecore.reports.headline import warnings
 from mlecore.reports.summary import summarise
@@ -44,18 +41,6 @@ def test_what_was_written_is_read(group: Path) -> None:
     assert read_appendices([str(group), "absent"], Path("nowhere"))[0][1] == MADE
 
 
-def test_two_groups_have_one_each(group: Path, graded) -> None:
-    other = group.parent / "h"
-    other.mkdir()
-    (other / "group.json").write_text("{}")
-    MADE.write(group)
-    MADE.write(other)
-    found, problems = read_appendices(["g", "h"], group.parent)
-    assert [each.title for each in found] == ["High & low water (g)", "High & low water (h)"] and problems == ()
-    shown = page(evolve(summarise([graded()]), appendices=found))
-    assert shown.count("High &amp; low water (g)</h2>") == shown.count("High &amp; low water (h)</h2>") == 1
-
-
 @pytest.mark.parametrize(
     "change", [{"name": "../x"}, {"rows": [["a"]]}, {"dots": [{"x": "NaN"}]}, {"more": 1}, {"title": 5}]
 )
@@ -70,14 +55,6 @@ def test_one_that_is_damaged_is_named_and_stops_nothing(group: Path, change: dic
     document = evolve(summarise([graded()]), appendices=found, notices=problems)
     assert "appendix-tide.json of g is left out" in " ".join(warnings(document))
     assert "Whole</h2>" in page(document) and "appendix-tide.json of g is left out" in page(document)
-
-
-def test_the_command_reports_beside_a_damaged_one(tmp_path: Path) -> None:
-    folder = drawn_groups.write_group(tmp_path, "good", competitions=["AI4Code"], seeds=1)
-    (folder / "appendix-x.json").write_bytes(b"\xff{")
-    found = CliRunner().invoke(main, ["report", "good", "--runs", str(tmp_path)])
-    assert found.exit_code == 0 and "appendix-x.json of good is left out" in " ".join(found.output.split())
-    assert "baseline" in found.output
 
 
 def test_a_report_shows_the_table_and_the_chart(graded) -> None:

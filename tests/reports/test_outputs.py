@@ -23,8 +23,6 @@ from mlecore.reports.tidy import to_csv, to_frame
 from mlecore.runs.record import Limits
 from mlecore.runs.store import load_group
 
-SOME = ("leaf-classification", "AI4Code", "mlsp-2013-birds")
-
 
 def report(*words: str):
     return CliRunner().invoke(main, ["report", *words])
@@ -83,17 +81,6 @@ def test_no_cell_is_a_formula(graded, text: str) -> None:
 def test_numbers_and_intervals_are_no_formulas() -> None:
     cells = ["-", "-0.5", "+1e-9", "-inf", "-3.0 ± 1.0", "-1.5 to +2", -0.5, None]
     assert next(csv.reader([as_csv(cells, ())])) == [*map(str, cells[:-1]), ""]
-
-
-def test_from_a_notebook(two_groups) -> None:
-    import mlecore
-
-    frame = mlecore.report("good", two_groups / "bad", runs=two_groups)
-    assert len(frame) == 450 and set(frame.setup) == {"A", "B"}
-    rates = frame.attrs["report"]["setups"][0]["rates"][-1]["rates"]["rates"]
-    assert rates["any_medal"]["mean"] == pytest.approx(100 * (frame[frame.setup == "A"].medal != "none").mean())
-    with pytest.raises(mlecore.MlecoreError, match="there is no group"):
-        mlecore.report("nothing", runs=two_groups)
 
 
 NUMERIC = {

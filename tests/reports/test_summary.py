@@ -10,11 +10,10 @@ from mlecore.backends import Hardware
 from mlecore.registry.provenance import PluginUse
 from mlecore.reports.graded import Judgement, Moment, ReportedFinding
 from mlecore.reports.sections import sections
-from mlecore.reports.sections.setups import overview
 from mlecore.reports.sources import read_sources
 from mlecore.reports.summary import summarise
 from mlecore.runs.measured import ModelCalls
-from mlecore.runs.record import Attempt, Availability, Limits, Replaced
+from mlecore.runs.record import Attempt, Availability, Limits
 
 
 @pytest.fixture(scope="module")
@@ -28,13 +27,6 @@ def test_what_the_gateway_measured(graded) -> None:
     costs = {cost.unit: cost for cost in summarise(items).setups[0].costs}
     assert (costs["input tokens"].total, costs["input tokens"].known, costs["input tokens"].measured) == (12, 2, 1)
     assert costs["hours"].measured is None and "output tokens" not in costs
-
-
-@pytest.mark.parametrize(("known", "shown"), [(None, "unknown, about 900"), (400, "about 1,300")])
-def test_tokens_that_calls_did_not_report(graded, known, shown) -> None:
-    items = [graded(usage=Usage(input_tokens=known, estimated_tokens=900, measured=True))]
-    found = overview(summarise(items).setups)
-    assert found.rows[0][found.header.index("TOKENS")] == shown and any("estimates" in note for note in found.notes)
 
 
 def test_the_last_instant_is_the_result(document) -> None:
@@ -184,17 +176,6 @@ def test_runs_whose_model_often_failed_are_named(graded) -> None:
     name = items[0].run.name
     assert f"Many calls to the model failed in 1 run: {name} (12 of 40, 30%)." in text
     assert f"The model's endpoint failed in the last calls of 1 run: {items[3].run.name}." in text
-
-
-def test_results_that_were_replaced_by_hand_are_named(graded) -> None:
-    forced = (
-        Replaced(attempt=1, at="2026-01-01T00:00:00+00:00", status="graded", score="0.25"),
-        Replaced(attempt=2, at="2026-01-02T00:00:00+00:00", status="none"),
-    )
-    item = graded("a", forced=forced)
-    (setup,) = summarise([item, graded("b")]).setups
-    expected = "Results were replaced by hand (`runs retry --force`) in 1 run: "
-    assert f"{expected}{item.run.name} (was graded 0.25, then none)." in setup.notes
 
 
 def test_failures_and_detectors_are_counted(graded, report) -> None:

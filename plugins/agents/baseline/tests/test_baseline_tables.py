@@ -63,18 +63,6 @@ def test_the_seed_changes_it_slightly_and_nothing_else_does(data: Path, attempt:
     assert np.corrcoef(numbers(first["target"]), numbers(other["target"]))[0, 1] > 0.9
 
 
-def test_ids_that_only_the_test_table_has(data: Path, attempt: Attempt) -> None:
-    from sklearn.metrics import roc_auc_score
-
-    table = pd.DataFrame(RNG.normal(size=(300, 2)), columns=["a", "b"])
-    table["target"] = (table["a"] > 0).astype(int)
-    table[:200].to_csv(data / "train.csv", index=False)
-    test = table[200:].drop(columns="target").assign(row=[f"r{i}" for i in range(100)])
-    test.to_csv(data / "test.csv", index=False)
-    made, _ = attempt(test[["row"]].assign(target=0.5)[::-1], "roc-auc")
-    assert roc_auc_score(table["target"][200:][::-1], numbers(made["target"])) > 0.95
-
-
 def test_texts_with_a_column_a_class(data: Path, attempt: Attempt) -> None:
     from sklearn.metrics import log_loss
 
@@ -134,20 +122,6 @@ def test_places_and_times(data: Path, attempt: Attempt) -> None:
     assert np.sqrt(np.mean((numbers(made["fare_amount"]) - truth) ** 2)) < 0.4 * truth.std()
 
 
-def test_two_targets_and_ids_that_start_again(data: Path, attempt: Attempt) -> None:
-    table = pd.DataFrame(RNG.random((200, 4)), columns=list("abcd"))
-    table["energy"] = np.where(table["a"] > 0.9, 0.0, table["a"] * 0.3)
-    table["gap"] = 2 * table["b"]
-    train, test = table[:150].copy(), table[150:].copy()
-    for part in (train, test):
-        part.insert(0, "id", range(1, len(part) + 1))
-    train.to_csv(data / "train.csv", index=False)
-    test.drop(columns=["energy", "gap"]).to_csv(data / "test.csv", index=False)
-    made, _ = attempt(test[["id"]].assign(energy=0.1, gap=1.0), "mean-column-wise-rmsle")
-    assert numbers(made["energy"]).min() >= 0
-    assert np.corrcoef(numbers(made["gap"]), test["gap"])[0, 1] > 0.95
-
-
 def test_json_with_lists_and_later_fields(data: Path, attempt: Attempt) -> None:
     from sklearn.metrics import roc_auc_score
 
@@ -165,20 +139,6 @@ def test_json_with_lists_and_later_fields(data: Path, attempt: Attempt) -> None:
     sample = pd.DataFrame({"request_id": [row["request_id"] for row in rows[200:]], "pizza": 0})
     made, _ = attempt(sample, "roc-auc")
     assert roc_auc_score(kind[200:], numbers(made["pizza"])) > 0.85
-
-
-def test_many_classes_and_whole_numbers(data: Path, attempt: Attempt) -> None:
-    from sklearn.metrics import accuracy_score
-
-    kind = np.repeat(np.arange(40), 6)
-    table = pd.DataFrame(np.eye(40)[kind] + RNG.normal(0, 0.1, (240, 40)), columns=[f"f{i}" for i in range(40)])
-    table = table.assign(id=range(240), species=[f"s{k}" for k in kind]).sample(frac=1, random_state=0)
-    table[:160].to_csv(data / "train.csv", index=False)
-    table[160:].drop(columns="species").to_csv(data / "test.csv", index=False)
-    classes = [f"s{k}" for k in range(41)]  # one of which training does not have
-    made, _ = attempt(table[160:][["id"]].assign(**dict.fromkeys(classes, 1 / 41)), "multi-class-log-loss")
-    values = made[classes].apply(pd.to_numeric)
-    assert accuracy_score(table["species"][160:], values.idxmax(axis=1)) > 0.9
 
 
 @pytest.mark.parametrize(

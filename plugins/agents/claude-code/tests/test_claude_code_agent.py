@@ -8,7 +8,7 @@ from pathlib import Path
 import mle_agent_claude_code as plugin
 import pytest
 from mle_lib_agents.testing import run_in_two_sessions
-from mlecore_testing import check_agent, scripted_run
+from mlecore_testing import check_agent
 from mlecore_testing.models import Answer
 from mlecore_testing.models.script import Tool
 
@@ -42,19 +42,3 @@ def test_a_graded_run_in_two_sessions(tmp_path: Path) -> None:
     done = run_in_two_sessions("claude-code", bash, tmp_path)
     assert not {"WebSearch", "WebFetch"} & {tool["name"] for tool in done.served.requests[-1]["body"]["tools"]}
     assert any((done.record.folder / "logs" / "claude" / "projects").rglob("*.jsonl"))
-
-
-@pytest.mark.slow
-@pytest.mark.network
-@pytest.mark.sandbox
-def test_training_in_the_background_outlives_the_turn_and_is_announced(tmp_path: Path) -> None:
-    train = "sleep 8 && cp data/sample_submission.csv submission/submission.csv"
-    given = {"command": train, "description": "train", "run_in_background": True}
-    answers = (
-        Answer(tools=(Tool(name="Bash", arguments=given),)),
-        Answer(text="It runs in the background."),
-        bash("touch logs/finished"),
-        Answer(text="done", times=0),
-    )
-    done = scripted_run("claude-code", answers, tmp_path, options={"pip": ""})
-    assert done.record.submission and "task-notification" in json.dumps(done.served.requests[-1]["body"])

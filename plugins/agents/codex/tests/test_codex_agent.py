@@ -1,4 +1,4 @@
-"""Codex: a graded run whose session is continued, and what its logs say of tokens."""
+"""Codex: graded runs, one whose session is continued, and what its logs say of tokens."""
 
 from __future__ import annotations
 
@@ -62,19 +62,3 @@ def test_a_rejected_web_search_is_shown(folder: Path) -> None:
     assert "no access to tools and storage of the model's provider: web_search" in (
         done.record.folder / "logs" / "codex.jsonl"
     ).read_text(encoding="utf-8")
-
-
-@pytest.mark.slow
-@pytest.mark.network
-@pytest.mark.sandbox
-@pytest.mark.xdist_group("codex")
-def test_the_next_session_begins_when_detached_training_has_ended(folder: Path) -> None:
-    train = "sleep 8 && cp data/sample_submission.csv submission/submission.csv"
-    answers = (
-        bash(f"setsid nohup sh -c '{train}' >/dev/null 2>&1 &"),
-        Answer(text="It runs in the background."),
-        bash("cp submission/submission.csv logs/seen; touch logs/finished"),
-        Answer(text="done", times=0),
-    )
-    done = scripted_run("codex", answers, folder, options={"pip": ""})
-    assert (done.record.folder / "logs" / "seen").is_file()

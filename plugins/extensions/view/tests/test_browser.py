@@ -81,12 +81,6 @@ def test_a_page_shows_changes_by_itself(browser: Browser, address: str, runs: Pa
     assert browser.problems == []
 
 
-def test_keys_lead_to_the_search(browser: Browser, address: str) -> None:
-    browser.open(f"{address}g/finished/{RUN}/log.html")
-    browser.ask("document.body.dispatchEvent(new KeyboardEvent('keydown', {key: '/', bubbles: true})); 0")
-    assert browser.ask("document.activeElement.name") == "q"
-
-
 def test_the_folder_opens_from_disk(browser: Browser, runs: Path, tmp_path: Path) -> None:
     folder = tmp_path / "pages"
     program = [sys.executable, "-m", "mlecore", "view", "--runs", str(runs), "--static", str(folder)]

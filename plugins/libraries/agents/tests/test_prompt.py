@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from attrs import evolve
-from mle_lib_agents import WORK, model
+from mle_lib_agents import model
 from mle_lib_agents.usage import json_lines, reported, total
 
 from mlecore.agents import Task
@@ -40,24 +38,6 @@ def test_a_run_without_a_model_says_how_to_name_one() -> None:
     with pytest.raises(UsageError, match="agent mine needs a model") as caught:
         model(evolve(TASK, model=None), "mine")
     assert "--model" in str(caught.value.fix)
-
-
-@pytest.mark.parametrize(
-    ("limit", "words"),
-    [
-        (86400, "23 hours and 59 minutes"),
-        (3725, "1 hour and 2 minutes"),
-        (119, "1 minute"),
-        (20, "19 seconds"),
-        (0, "0 seconds"),
-    ],
-)
-def test_clock(limit: float, words: str) -> None:
-    code = "import clock, time; print(clock.left_in_words()); print(clock.left())"
-    argv = [sys.executable, "-c", code]
-    done = subprocess.run(argv, cwd=WORK, env={"MLECORE_TIME_LIMIT": str(limit)}, capture_output=True, text=True)
-    said, left = done.stdout.splitlines()
-    assert said == words and limit - 5 < float(left) < limit
 
 
 def test_usage_is_summed_from_what_can_be_read(tmp_path: Path) -> None:
