@@ -45,18 +45,6 @@ def test_a_group_is_cancelled_in_one_file(lab, verb):
     assert "nothing to cancel" in verb("runs", "cancel", "g")
 
 
-def test_one_of_them_is_retried_and_cancelled_again(lab, verb):
-    lab.make(("worker", {}), seeds=3)
-    verb("runs", "cancel", "g")
-    verb("runs", "retry", f"g/{NAMES[1]}")
-    assert states(lab)[NAMES[1]] == "planned"
-    verb("runs", "cancel", "g")
-    assert states(lab) == dict.fromkeys(NAMES, "cancelled")
-    verb("runs", "retry", f"g/{NAMES[1]}")
-    lab.group = open_group(lab.group.folder)
-    assert lab.run().counts == {"cancelled": 2, "graded": 1}
-
-
 def test_a_request_for_all_ends_those_at_work_too(lab):
     lab.make(("worker", {"seconds": "30"}), seeds=3, execution={"max_parallel": 1})
     changed = lab.display.changed

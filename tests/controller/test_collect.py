@@ -47,7 +47,6 @@ class Sandbox:
 
     def __init__(self, home: Path) -> None:
         self.home = home
-        self.fetched = 0
         self.output = [b"hello\n"]
 
     def put(self, name: str, content: str = "x") -> Path:
@@ -57,7 +56,6 @@ class Sandbox:
         return path
 
     def fetch(self, handle, globs, into: Path, max_bytes: int, max_files: int) -> Fetched:
-        self.fetched += 1
         into.mkdir()
         for glob in map(Glob, globs):
             for path in self.home.rglob("*"):

@@ -68,21 +68,6 @@ def test_a_time_limit_that_is_ignored(attempt):
 
 
 @pytest.mark.parametrize(
-    ("script", "words"),
-    [
-        ("ln -s /etc/passwd /home/submission/submission.csv", "link"),
-        ("truncate -s 100G /home/submission/submission.csv || truncate -s 9G /home/submission/submission.csv", ""),
-    ],
-)
-def test_what_is_no_submission(attempt, script, words):
-    record = attempt(script + "\n")
-    assert record.state == "graded" and status(record) in ("none", "invalid")
-    refused = " ".join(record.collected.refused)
-    assert "submission.csv" in refused and words in refused
-    assert "submission.csv" in record.reason and grade_of(record.folder)["reason"] in record.reason
-
-
-@pytest.mark.parametrize(
     "script",
     [
         "rm -rf /home/logs; echo x > /home/logs",

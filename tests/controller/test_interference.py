@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from mlecore.runs import requests
 from mlecore.runs.store import load_group, read_record
 
 
@@ -45,21 +44,6 @@ def test_nothing_is_written_into_another_groups_folder(lab):
     assert lab.run().complete
     thread.join()
     assert sorted(path.name for path in (lab.root / "second" / "g").iterdir()) == before
-
-
-def test_runs_that_are_cancelled_together_end_together(lab, monkeypatch):
-    count = 8
-    lab.make(("worker", {"seconds": "30"}), seeds=count, execution={"max_parallel": count})
-    together = threading.Barrier(count, timeout=20)  # stopping lasts as long as the slowest agent's grace
-
-    def cancel(controller) -> None:
-        backend = controller.experiment.backend
-        stop = backend.stop
-        monkeypatch.setattr(backend, "stop", lambda handle, grace: (together.wait(), stop(handle, grace)))
-        once_running(lab, lambda: requests.leave(lab.group.folder, requests.ALL, "cancel"), runs=count)
-
-    outcome = lab.run(cancel)
-    assert outcome.counts == {"cancelled": count} and not together.broken
 
 
 def test_job_that_vanished_is_retried(lab):

@@ -49,7 +49,3 @@ def test_all_earlier_attempts_count_and_this_one_does_not(tmp_path: Path) -> Non
     assert model.spent == {"usd": 2.5, "tokens": 55, "calls": 5}
     model = _with_earlier_spending(job(resources), record(tmp_path, 1)).resources.model
     assert model is not None and model.spent == {}
-
-
-def test_a_run_without_a_model_has_nothing_to_count(tmp_path: Path) -> None:
-    assert _with_earlier_spending(job(Resources()), record(tmp_path, 2)).resources == Resources()

@@ -10,9 +10,8 @@ from click.testing import CliRunner
 
 from mlecore.cli import main
 from mlecore.errors import GradingError
-from mlecore.registry.provenance import PluginUse
 from mlecore.runs.snapshots import grade_snapshots
-from mlecore.runs.store import create_group, load_group
+from mlecore.runs.store import load_group
 
 RUN = "worker--coins--0"
 
@@ -75,16 +74,6 @@ def test_the_plugin_that_the_group_began_with_grades(collected, verb):
     assert grade(collected)["began_with"] == "" and grade(collected)["plugin_source"]
     code, output = verb("runs", "grade", "g")
     assert code == 0 and "no run is waiting" in output
-
-
-def test_a_run_that_begins_later_is_the_groups_all_the_same(lab):
-    lab.make(("worker", {}))
-    began = PluginUse(name="coins", version="0.1", distribution="mle-test-plugins", source="0" * 64)
-    shutil.rmtree(lab.group.folder)
-    lab.group = create_group(lab.runs, "g", lab.plan, plugins=(began,))
-    lab.run()
-    [record] = load_group(lab.group.folder)
-    assert record.grader == began
 
 
 @pytest.mark.parametrize("part", ["public", "private"])

@@ -41,12 +41,6 @@ def test_the_same_rates(files, two_groups) -> None:
     assert theirs.conditions["time limit"] == "unknown"
 
 
-def test_more_files_as_arguments(files, two_groups) -> None:
-    """--grading-reports *.json: a shell gives the option the first one only."""
-    found = read_sources([str(path) for path in files[1:]], files[:1], two_groups)
-    assert len(found) == 225 and {graded.run.seed for graded in found} == {0, 1, 2}
-
-
 def test_an_incomplete_file(files) -> None:
     values = json.loads(files[1].read_text())
     values["competition_reports"] = [

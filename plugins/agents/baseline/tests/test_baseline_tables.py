@@ -92,20 +92,6 @@ def test_a_comment_that_is_its_own_id(data: Path, attempt: Attempt) -> None:
     assert roc_auc_score(kind[200:], numbers(made["Insult"])) > 0.9
 
 
-def test_several_labels_and_missing_words(data: Path, attempt: Attempt) -> None:
-    from sklearn.metrics import roc_auc_score
-
-    kind = RNG.integers(0, 2, 300)
-    table = pd.DataFrame({"id": [f"{i:06x}f" for i in range(300)], "comment_text": sentences(kind), "toxic": kind})
-    table["threat"] = 0  # a class that never occurs in training
-    table.loc[250, "comment_text"] = "NA"
-    table[:200].to_csv(data / "train.csv", index=False)
-    table[200:][["id", "comment_text"]].to_csv(data / "test.csv", index=False)
-    made, _ = attempt(table[200:][["id"]].assign(toxic=0.5, threat=0.5), "mean-column-wise-roc-auc")
-    assert roc_auc_score(kind[200:], numbers(made["toxic"])) > 0.9
-    assert numbers(made["threat"]).max() <= 1
-
-
 def test_places_and_times(data: Path, attempt: Attempt) -> None:
     rows = 1200
     places = {f"{end}_{axis}": RNG.normal(40, 0.1, rows) for end in ("pickup", "dropoff") for axis in ("lon", "lat")}

@@ -151,14 +151,6 @@ def test_the_format_is_asked_for_again(loop: Loop) -> None:
 
 
 @pytest.mark.slow
-def test_the_log_is_remembered_and_the_prompt_stays_short(loop: Loop) -> None:
-    assert loop.solve(*[step("List Files", dir_path="data")] * 20, DONE) == "submitted"
-    prompts = [text for request in loop.served.requests if TASK in (text := request["body"]["messages"][0]["content"])]
-    assert "[Observation]: o" in prompts[-1] and prompts[-1].count("Observation:\n```") == 2
-    assert len(prompts[-1]) < len(prompts[0]) + 2000 + 2 * 400
-
-
-@pytest.mark.slow
 def test_it_ends_when_nothing_more_can_come(loop: Loop) -> None:
     assert loop.solve(step("List Files", dir_path="."), steps=1) == "steps_used"
     assert loop.solve(Answer(status=403, text="no budget")).startswith("no_answer: Permission")

@@ -64,15 +64,6 @@ def test_without_answers_there_is_no_grading(source: Path, place: Path, tmp_path
     assert result.exit_code == 3 and "the answers of spaceship-titanic are missing" in result.output, result.output
 
 
-def test_pushing_again(source: Path, place: Path) -> None:
-    words = ["data", "push", str(place), ID, "--synthetic", "--data", str(source)]
-    assert "is already at" in mlecore(*words).output
-    (place / PREPARED / "manifest.json").unlink()  # a push that was interrupted
-    (place / PREPARED / "public" / "train.csv").write_text("torn")
-    assert "copied to" in mlecore(*words).output
-    assert content(place / PREPARED / "public") == content(source / PREPARED / "public")
-
-
 def test_an_interrupted_pull_goes_on(source: Path, place: Path, tmp_path: Path) -> None:
     partial = tmp_path / "other" / f"{PREPARED}.partial" / "public"
     partial.mkdir(parents=True)

@@ -11,7 +11,6 @@ from attrs import evolve
 from click.testing import CliRunner
 from mle_ext_familiarity import command
 from mle_ext_familiarity.calls import Calls, Endpoint
-from mle_ext_familiarity.measured import at_least
 from mle_ext_familiarity.questions import measure, near, number, questions, read
 
 from mlecore.competitions import competition, installed
@@ -87,11 +86,6 @@ def test_numbers_are_read_as_written_and_compared_within_one_percent() -> None:
     cases = {"1,234.5": 1234.5, "-.5": -0.5, "1e-3": 0.001, "98.7%": 0.987, "12,34": None, "nan": None, "1 2": None}
     assert {said: number(said) for said in cases} == pytest.approx(cases, nan_ok=True)
     assert near(101, 100) and near(-99, -100) and not near(101.1, 100) and not near(0.1, 0)
-
-
-def test_the_probability_of_so_many_right_guesses() -> None:
-    assert at_least(2, [0.5, 0.5, 0.5]) == pytest.approx(4 / 8)
-    assert at_least(1, [0.25, 0.0]) == pytest.approx(0.25) and at_least(0, [0.1]) == pytest.approx(1.0)
 
 
 def test_the_command_asks_an_endpoint_without_log_probabilities(server, facts, tmp_path: Path) -> None:

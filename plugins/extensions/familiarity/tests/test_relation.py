@@ -37,13 +37,6 @@ def test_a_relation_is_spearmans_with_an_exact_p() -> None:
     assert relation.rho == pytest.approx(rho) and relation.p == pytest.approx(min(1.0, 2 * min(above, below)))
 
 
-def test_the_difference_is_related_too() -> None:
-    found = [row(0.5, control, position) for control, position in ((0.4, 0.1), (0.3, 0.2), (0.2, 0.3), (0.1, 0.4))]
-    value, difference = relate(found)
-    assert value.rho is None and "no relation" in str(value)
-    assert difference.rho == pytest.approx(1.0) and "Spearman 1.000" in str(difference)
-
-
 def test_competitions_are_parted_at_the_cutoff() -> None:
     cutoff = date(2023, 6, 1)
     values = [(0.9, date(2020, 1, 1)), (0.8, cutoff), (0.2, date(2023, 6, 2)), (0.1, date(2024, 1, 1))]

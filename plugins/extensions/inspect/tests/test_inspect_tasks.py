@@ -93,14 +93,6 @@ def test_the_sandbox_holds_no_answers_and_no_way_to_this_machine(
     assert score.metadata["report"]["status"] == "none"
 
 
-@pytest.mark.slow
-@pytest.mark.sandbox
-def test_a_silent_model_ends(evaluate: Callable[..., Any], tmp_path: Path) -> None:
-    log = evaluate(tmp_path, ["I do not know."])
-    assert log.status == "success"
-    assert len(log.samples[0].messages) < 10
-
-
 def test_what_is_copied_goes_to_kubernetes_too() -> None:
     """Its reading of Compose files rejects other keys, and sizes without a unit."""
     from mle_ext_inspect.container import container

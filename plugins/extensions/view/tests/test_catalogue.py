@@ -57,15 +57,6 @@ def test_what_is_gone_is_planned_again(folder: Path) -> None:
         group.row("nobody")
 
 
-def test_groups_come_and_go(folder: Path) -> None:
-    all_groups = Catalogue(folder)
-    assert [group.name for group in all_groups.groups()] == ["finished"]
-    groups_on_disk.write_working(folder)
-    assert {group.name for group in all_groups.look()} == {"finished", "working"}
-    shutil.rmtree(folder / "finished")
-    assert [group.name for group in all_groups.look()] == ["working"]
-
-
 def test_a_copied_run_is_no_run_of_the_group(folder: Path) -> None:
     shutil.copytree(folder / "finished" / "alpha--optical-digits--0", folder / "finished" / "copy")
     groups_on_disk.write_working(folder)

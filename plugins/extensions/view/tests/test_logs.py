@@ -33,19 +33,6 @@ def test_pieces_from_either_side_meet_and_cover_everything(log: Path) -> None:
         assert back == lines
 
 
-def test_a_line_longer_than_a_piece_is_shown_in_parts(tmp_path: Path) -> None:
-    path = tmp_path / "output.log"
-    path.write_bytes(b"x" * 200_000 + b"\nend\n")
-    with path.open("rb") as file:
-        at, count = 0, 0
-        while at < path.stat().st_size:
-            piece = logs.piece_from(file, at)
-            assert piece.end > at
-            at, count = piece.end, count + 1
-        assert count < 8
-        assert logs.piece_before(file, 200_004).lines[-1] == "end"
-
-
 def test_half_a_gigabyte_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "output.log"
     with path.open("wb") as file:

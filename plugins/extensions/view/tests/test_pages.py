@@ -62,13 +62,6 @@ def test_code_changes_between_snapshots(client: TestClient) -> None:
     assert "At the end" in page and '<span class="added">+model = 0</span>' in page
 
 
-def test_code_and_changes(client: TestClient) -> None:
-    page = text(client, f"{RUN}/file.html?path=code/train.py")
-    assert '<span class="kn">import</span>' in page and 'id="L-3"' in page
-    changes = text(client, f"{RUN}/changes.html?a=snapshots/60.csv&b=snapshots/1800.csv")
-    assert '<span class="removed">-1,0.1</span><span class="added">+1,0.5</span>' in changes
-
-
 def test_the_conversation(client: TestClient) -> None:
     page = text(client, f"{RUN}/calls.html")
     for words in (
@@ -83,12 +76,6 @@ def test_the_conversation(client: TestClient) -> None:
     ):
         assert words in page, words
     assert client.get("g/finished/beta--optical-digits--0/calls.html").status_code == 404
-
-
-def test_the_record(client: TestClient) -> None:
-    page = text(client, f"{RUN}/record.html")
-    for name in ("run.json", "grade.json", "findings/rules.json"):
-        assert name in page
 
 
 def test_two_runs_side_by_side(client: TestClient) -> None:

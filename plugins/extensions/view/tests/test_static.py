@@ -43,17 +43,6 @@ def test_every_link_leads_to_a_page_of_the_folder(folder: Path) -> None:
         assert policy is not None and "default-src 'none'" in policy and "unsafe" not in policy
 
 
-@pytest.mark.slow
-def test_files_calls_and_pairs_have_pages(folder: Path) -> None:
-    run = folder / "g" / "finished" / "alpha--optical-digits--0"
-    assert {path.name for path in run.iterdir()} >= {"index.html", "log.html", "code.html", "calls.html", "record.html"}
-    assert any("test-labels" in path.read_text() for path in run.glob("index.html"))
-    assert any('id="L-3"' in path.read_text() for path in run.glob("file-*.html"))
-    assert "I look at the data. 2" in (run / "calls.html").read_text()
-    assert "epoch 2" in (run / "log.html").read_text()
-    assert any("+model = 1" in path.read_text() for path in folder.glob("compare-*.html"))
-
-
 def test_an_existing_folder_is_not_written_to(runs: Path, tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["view", "--runs", str(runs), "--static", str(tmp_path)])
     assert done.exit_code == 2 and "already exists" in done.output
