@@ -14,13 +14,6 @@ from mlecore.data.sources import Synthetic
 from mlecore.errors import DataError
 
 
-def test_large_data_are_announced(tiny, dirs: DataDirs) -> None:  # type: ignore[no-untyped-def]
-    said: list[str] = []
-    prepare(tiny, dirs, Synthetic(size=20.0), progress=lambda done, total, what: said.append(what))
-    assert re.match(r"creating about [\d.]+ kB in about ", said[0]), said
-    assert "preparing" in said
-
-
 def test_a_size_that_the_disk_cannot_hold_is_refused_with_one_that_fits(  # type: ignore[no-untyped-def]
     tiny, dirs: DataDirs, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 
 import platformdirs
 import pytest
 
-from mlecore.data import DataDirs, Prepared, open_prepared
+from mlecore.data import DataDirs, open_prepared
 from mlecore.data.preparing import prepare
 from mlecore.data.sources import Synthetic
 from mlecore.errors import DataError, NotPrepared, UsageError
-from mlecore.schema import plain, structure
 
 
 def mle_bench(root: Path) -> Path:
@@ -62,12 +60,6 @@ def test_what_is_not_there_comes_with_the_command_to_run(dirs: DataDirs, tiny) -
         open_prepared(tiny, dirs, synthetic=True)
     tiny.edition = "v2"
     with pytest.raises(NotPrepared, match=rf"mlecore prepare tiny --edition v2 --data {dirs.first}$"):
-        open_prepared(tiny, dirs)
-
-
-def test_synthetic_data_are_named_where_the_real_ones_are_not_prepared(dirs: DataDirs, tiny) -> None:  # type: ignore[no-untyped-def]
-    prepare(tiny, dirs, Synthetic())
-    with pytest.raises(NotPrepared, match=r"use the synthetic data, which are prepared: --synthetic"):
         open_prepared(tiny, dirs)
 
 
@@ -130,17 +122,3 @@ def test_a_grader_need_not_wait_for_mle_bench_data_to_be_verified(tmp_path: Path
     dirs = DataDirs((tmp_path / "data", tmp_path / "bench"))
     assert open_prepared(tiny, dirs, verified=False).private == root / "private"
     assert not (tmp_path / "data").exists()
-
-
-def test_it_survives_the_way_to_another_process(tmp_path: Path, tiny) -> None:  # type: ignore[no-untyped-def]
-    dirs = DataDirs((tmp_path / "data", tmp_path / "bench"))
-    leaderboard = dirs.folder("tiny") / "leaderboard.csv"
-    leaderboard.parent.mkdir(parents=True)
-    leaderboard.write_text("score\n1\n")
-    synthetic = prepare(tiny, dirs, Synthetic()).prepared
-    mle_bench(tmp_path / "bench")
-    unverified = open_prepared(tiny, dirs, verified=False)
-    adopted = open_prepared(tiny, dirs)
-    assert [found.leaderboard for found in (synthetic, adopted)] == [None, leaderboard]
-    for found in (synthetic, unverified, adopted):
-        assert structure(Prepared, json.loads(json.dumps(plain(found)))) == found

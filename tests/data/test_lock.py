@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import json
 import os
 import socket
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -57,25 +54,6 @@ def test_who_waits_gets_it_afterwards(folder: Path, monkeypatch: pytest.MonkeyPa
         assert len(heard) == 3
     with lock(folder, "preparing tiny"), pytest.raises(LockHeld), lock(folder, "x", lambda holder: False):
         pytest.fail("two hold it")
-
-
-def test_a_killed_process_holds_it_no_longer(folder: Path) -> None:
-    """With flock the kernel sees to it; without, its file is taken over, though not that of another machine."""
-    script = (
-        "import errno, fcntl, os, sys\n"
-        "from pathlib import Path\n"
-        "from mlecore.data.lock import lock\n"
-        "def lacking(*_): raise OSError(errno.ENOLCK, 'none')\n"
-        "if sys.argv[2]: fcntl.flock = lacking\n"
-        "with lock(Path(sys.argv[1]), 'preparing tiny'):\n"
-        "    os.kill(os.getpid(), 9)\n"
-    )
-    soft = fcntl.flock.__name__ == "lacking"
-    done = subprocess.run([sys.executable, "-c", script, str(folder), "soft" if soft else ""], check=False)
-    assert done.returncode == -9 and (folder / ".lock.exclusive").exists() == soft
-    with lock(folder, "preparing tiny"):
-        assert json.loads((folder / ".lock.holder").read_text())["pid"] == os.getpid()
-    assert not (folder / ".lock.holder").exists() and not (folder / ".lock.exclusive").exists()
 
 
 def test_a_lock_file_of_another_machine_is_left_to_a_person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

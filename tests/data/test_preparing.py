@@ -222,45 +222,11 @@ def test_links_are_refused(tiny, dirs: DataDirs) -> None:  # type: ignore[no-unt
         prepare(tiny, dirs, Synthetic())
 
 
-def test_a_full_disk_is_reported_in_words(tiny, dirs: DataDirs) -> None:  # type: ignore[no-untyped-def]
-    def full(raw: Path, public: Path, private: Path) -> None:
-        try:
-            raise OSError(28, "No space left on device")
-        except OSError as error:
-            raise PluginError("its hook prepare failed") from error
-
-    tiny.prepare = full
-    with pytest.raises(DataError, match="ran full while preparing tiny"):
-        prepare(tiny, dirs, Synthetic())
-
-
-def test_damaged_files_are_found_by_the_manifest(tiny, dirs: DataDirs) -> None:  # type: ignore[no-untyped-def]
-    root = prepare(tiny, dirs, Synthetic()).prepared.root
-    (root / "public/train.csv").write_text((root / "public/train.csv").read_text()[:-1] + " ")
-    (root / "public/sample.csv").write_text("short")
-    (root / "public/more.csv").write_text("")
-    (root / "private/test.csv").unlink()
-    found = "\n".join(compare(root, root).problems)
-    assert "public/train.csv: has other content" in found
-    assert "public/sample.csv: has 5 bytes" in found
-    assert "public/more.csv: does not belong there" in found
-    assert "private/test.csv: is missing" in found
-
-
 def test_a_damaged_manifest_is_reported_as_such(tiny, dirs: DataDirs) -> None:  # type: ignore[no-untyped-def]
     root = prepare(tiny, dirs, Synthetic()).prepared.root
     (root / "manifest.json").write_text("{")
     with pytest.raises(DataError, match="--force"):
         dirs.find("tiny", synthetic=True)
-
-
-def test_a_kill_between_the_two_renames_loses_nothing(tiny, dirs: DataDirs) -> None:  # type: ignore[no-untyped-def]
-    root = prepare(tiny, dirs, Synthetic()).prepared.root
-    root.rename(root.with_name("prepared.old"))
-    (root.with_name("prepared.partial") / "public").mkdir(parents=True)
-    tiny.calls.clear()
-    assert not prepare(tiny, dirs, Synthetic()).done
-    assert tiny.calls == [] and root.exists() and not root.with_name("prepared.partial").exists()
 
 
 KILLED = """

@@ -15,8 +15,6 @@ from mlecore.data.recheck import require_grading_data, require_sample, require_u
 from mlecore.data.sources import Synthetic
 from mlecore.errors import DataError
 
-LATER = 1_800_000_000 * 10**9
-
 
 @pytest.fixture
 def data(tiny, dirs: DataDirs) -> Prepared:  # type: ignore[no-untyped-def]
@@ -94,30 +92,6 @@ def test_a_copy_without_times_is_read_once(data: Prepared, tmp_path: Path, hashe
     assert sorted(hashed) == ["a b\nü.txt", "description.md", "sample.csv", "test.csv", "train.csv"]
     require_unchanged(found, copy)
     assert len(hashed) == 5
-
-
-def test_times_in_a_folder_that_is_only_read_are_remembered_elsewhere(
-    data: Prepared, tmp_path: Path, hashed: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shared, mine = tmp_path / "data", tmp_path / "mine"
-    (data.root / "public/train.csv").touch()
-    dirs = DataDirs((mine, shared))
-    replace = manifest.files.replace
-
-    def refuse(path: Path, *arguments: object, **words: object) -> None:
-        if path.is_relative_to(shared):
-            raise PermissionError(13, "Permission denied", str(path))
-        replace(path, *arguments, **words)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(manifest.files, "replace", refuse)
-    require_unchanged(dirs.find("tiny", synthetic=True), dirs)  # type: ignore[arg-type]
-    again = dirs.find("tiny", synthetic=True)
-    assert again is not None and again.root == data.root and again.lists.is_relative_to(mine)
-    require_unchanged(again, dirs)
-    assert hashed == ["train.csv"]
-    append(data.root / "public/train.csv")
-    with pytest.raises(DataError, match=r"train\.csv: has"):
-        require_unchanged(again, dirs)
 
 
 def test_mle_benchs_own_data_are_compared_with_the_manifest_kept_of_them(tiny, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mlecore.data.verifying import wrong_checksums, wrong_counts
+from mlecore.data.verifying import wrong_counts
 
 
 def rows(tiny, folder: Path, text: str, name: str = "t.csv") -> str:  # type: ignore[no-untyped-def]
@@ -35,8 +35,3 @@ def test_lines_of_json_and_files_below_a_folder(tiny, tmp_path: Path) -> None:  
     (tmp_path / "deep" / "er" / "file").touch()
     facts = tiny.with_facts(expect={"deep": {"files": 1}, "none": {"files": 1}}).facts
     assert wrong_counts(tmp_path, facts) == ["none: None files, expected 1"]
-
-
-def test_the_checksum_of_the_download_is_not_looked_for_here(tiny, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    facts = tiny.with_facts(md5={"zip": "0" * 32, "public/t.csv": "0" * 32}).facts
-    assert wrong_checksums(tmp_path, facts) == ["public/t.csv: is missing"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -65,26 +64,6 @@ def test_rules_not_accepted_and_competitions_that_are_shut_are_named(
     assert of("kaggle", found, "ok")[0]["what"] == "logged in as ada"
 
 
-@pytest.mark.slow
-def test_a_broken_plugin_is_named_with_its_reason(kaggle: Any, cli: Any) -> None:
-    cli.install("tiny", "0" * 32, plugin="import no_such_module")
-    _, found = findings(cli)
-    (problem,) = of("plugins", found, "problem")
-    assert "no_such_module" in problem["what"] and "pip uninstall mle-comp-tiny" in problem["fix"]
-
-
-@pytest.mark.slow
-def test_the_disk_is_held_against_what_is_wanted(
-    kaggle: Any, token: None, cli: Any, raw_files: dict[str, bytes], tmp_path: Path
-) -> None:
-    cli.install("small", kaggle.add("small", raw_files), "size_gb = 0.001")
-    cli.install("huge", kaggle.add("huge", raw_files), "size_gb = 1e6")
-    _, found = findings(cli, "small")
-    assert "1 competition to download: about 1.0 MB, twice that on disk" in of("disk", found, "ok")[0]["what"]
-    code, found = findings(cli, "small", "huge")
-    assert code == 1 and "1000.0 TB" in of("disk", found, "problem")[0]["what"]
-
-
 @pytest.mark.parametrize(
     ("answer", "state", "what"),
     [
@@ -115,19 +94,6 @@ def test_what_a_backend_says_about_itself(
         if finding.area == "backend vm" and finding.state == state
     ]
     assert [finding.what for finding in found] == [what]
-
-
-def test_a_disk_that_cannot_be_looked_at_hides_nothing_else(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def away(path: object) -> None:
-        raise OSError("stale file handle")
-
-    monkeypatch.setattr(shutil, "disk_usage", away)
-    monkeypatch.setattr(doctor, "_preflight", lambda name: [])
-    found = list(doctor.examine([], DataDirs((tmp_path,))))
-    assert [finding.state for finding in found if finding.area == "disk"] == ["unknown"]
-    assert [finding.state for finding in found if finding.area == "backend vm"] == ["ok"]
 
 
 @pytest.mark.slow

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import random
-import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +13,7 @@ import pytest
 
 from mlecore.data import DataDirs
 from mlecore.data.kaggle.download import download, drop_download
-from mlecore.data.kaggle.errors import CannotJoin, NoLogin, RulesNotAccepted
+from mlecore.data.kaggle.errors import CannotJoin, RulesNotAccepted
 from mlecore.errors import DataError
 from mlecore.facts import Facts
 
@@ -54,12 +53,6 @@ def test_an_archive_that_is_there_is_used_without_asking(
     assert (tmp_path / "far" / "tiny" / "tiny.zip").exists()  # we did not bring it
 
 
-def test_without_a_login_nothing_is_asked(kaggle: Any, dirs: DataDirs, make_facts: Make) -> None:
-    with pytest.raises(NoLogin):
-        download(make_facts(), dirs)
-    assert kaggle.requests == []
-
-
 def test_a_link_that_drops_is_resumed_where_it_dropped(
     kaggle: Any, token: None, dirs: DataDirs, make_facts: Make, big: bytes, fault: Any, quick: list[float]
 ) -> None:
@@ -80,21 +73,6 @@ def test_429_and_5xx_are_waited_for(
     kaggle.faults[where] = [fault(429, headers={"Retry-After": "3"}), fault(503), fault(500), fault(502)]
     assert download(make_facts(), dirs).archive.read_bytes() == big
     assert quick[0] == 3 and [int(seconds) for seconds in quick] == [3, 2, 4, 8]
-
-
-def test_waiting_is_told_at_once_and_again(
-    kaggle: Any, token: None, dirs: DataDirs, make_facts: Make, big: bytes, fault: Any, quick: list[float]
-) -> None:
-    kaggle.faults["IntrospectToken"] = [fault(429, headers={"Retry-After": "7"})]
-    kaggle.faults["DownloadDataFiles"] = [fault(429, headers={"Retry-After": "1800"})]
-    kaggle.faults["storage"] = [fault(429, headers={"Retry-After": "30"}), fault(503)]
-    told: list[str] = []
-    download(make_facts(), dirs, progress=lambda done, total, what: told.append(what))
-    told = [what for what in told if what != "downloading"]
-    assert len(told) == 1 + 15 + 1 + 1 and len(quick) == len(told)
-    assert all(re.fullmatch(r"Kaggle.*: next try at \d\d:\d\d:\d\d, [5-7] more", what) for what in told)
-    assert ["asks to wait" in what for what in told] == [True] * 17 + [False]
-    assert told[0].endswith("7 more") and told[1] == told[15]
 
 
 def test_a_link_that_stays_bad_is_given_up_and_what_came_is_kept(

@@ -8,11 +8,8 @@ from typing import Any
 
 import pytest
 
-from mlecore.data import http
-from mlecore.data.http import Unreachable
 from mlecore.data.kaggle.client import entered, login, username
 from mlecore.data.kaggle.errors import KaggleUnreachable, NoLogin
-from mlecore.errors import DataError
 
 
 def test_no_credentials_come_with_where_to_get_them(kaggle: Any, capsys: pytest.CaptureFixture[str]) -> None:
@@ -31,24 +28,6 @@ def test_kaggle_json_works(kaggle: Any, home: Path) -> None:
     assert entered() == {"a", "b", "c", "d", "e"}  # over three pages
 
 
-def test_a_token_that_kaggle_does_not_know_is_named(kaggle: Any, home: Path) -> None:
-    (home / ".kaggle" / "access_token").write_text("KGAT_old")
-    with pytest.raises(NoLogin, match="does not know the token of access_token"):
-        login()
-
-
-def test_a_key_that_kaggle_refuses_is_no_login(kaggle: Any, home: Path) -> None:
-    (home / ".kaggle" / "kaggle.json").write_text(json.dumps({"username": "ada", "key": "wrong"}))
-    with pytest.raises(NoLogin, match="Kaggle rejects the login"):
-        entered()
-
-
-def test_logging_in_is_patient(kaggle: Any, token: None, fault: Any, quick: list[float]) -> None:
-    kaggle.faults["IntrospectToken"] = [fault(503), fault(429, headers={"Retry-After": "7"}), fault(drop_after=0)]
-    assert username() == "ada"
-    assert [int(seconds) for seconds in quick] == [1, 7, 4]
-
-
 def test_a_kaggle_that_is_away_is_no_lack_of_a_login(
     token: None, quick: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -56,25 +35,6 @@ def test_a_kaggle_that_is_away_is_no_lack_of_a_login(
     with pytest.raises(KaggleUnreachable) as caught:
         login()
     assert caught.value.exit_code == 3
-
-
-@pytest.mark.parametrize("arrived", [b"", b"some"])
-def test_a_download_gives_up_soon_only_if_nothing_has_ever_arrived(
-    arrived: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Also with a kaggle.json, whose login asks nobody: the download is the first call."""
-    clock = [0.0]
-    monkeypatch.setattr("time.monotonic", lambda: clock[0])
-    monkeypatch.setattr(http, "sleep", lambda wait: clock.__setitem__(0, clock[0] + wait))
-
-    def away(offset: int, validator: str | None) -> http.Body:
-        raise Unreachable("nobody is there")
-
-    target = tmp_path / "data.zip"
-    http._partial(target)[0].write_bytes(arrived)
-    with pytest.raises(DataError, match="Try again"):
-        http.fetch_file(away, target)
-    assert (clock[0] <= 10.0) == (not arrived)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ import pytest
 from mle_detector_dolos import detector, notebooks
 from mle_detector_dolos.judging import judge
 
-from mlecore.data.kaggle import client
 from mlecore.data.kaggle.errors import KaggleUnreachable
 from mlecore.options import resolve
 from mlecore.runs.record import PluginUse, RunRecord
@@ -57,16 +56,6 @@ def test_the_most_voted_are_fetched_once(published: Any, cache: Path) -> None:
     assert len(published.requests) == asked
     notebooks.fetch_notebooks("ships", 50)
     assert len(list(cache.glob("*.py"))) == 40
-
-
-def test_a_busy_or_silent_kaggle_is_asked_again(
-    published: Any, cache: Path, fault: Any, quick: list[float], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(client, "TIMEOUT", (0.3, 0.3))
-    published.faults["ListKernels"] = [fault(429), fault(503)]
-    published.faults["GetKernel"] = [fault(stall=2.0), fault(drop_after=0)]
-    notebooks.fetch_notebooks("ships", 2)
-    assert {path.name for path in cache.glob("*.py")} == {"ada--script.py", "user--note0.py"} and len(quick) == 4
 
 
 def test_what_is_there_is_not_fetched_again_after_a_failure(

@@ -72,8 +72,6 @@ def test_with_all_the_others_go_on_and_the_list_comes_at_the_end(
         ("nothing-like-it",),
         ("tiny", "--synthetic", "--raw", "."),
         ("tiny", "--verify", "--force"),
-        ("--split", "huge"),
-        ("tiny", "--edition", "v9"),
         ("tiny", "--verify"),
     ],
 )
@@ -121,7 +119,6 @@ def test_a_plugin_that_dies_takes_nothing_with_it(
 @pytest.mark.parametrize(
     ("command", "asked"),
     [
-        (("prepare", "one"), "IntrospectToken"),
         (("prepare", "one", "two"), "DownloadDataFiles"),
         (("doctor", "one"), "ListCompetitions"),
     ],

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attrs import evolve
 
 from mlecore.data.http import add_sources
 from mlecore.errors import DataError
@@ -43,15 +42,6 @@ def test_it_is_fetched_once_to_its_place(
     (raw / "more/extra.zip").unlink()
     add_sources(facts, tmp_path, raw, None)  # it is kept
     assert len(kaggle.requests) == asked
-
-
-def test_a_file_that_exists_already_is_used(
-    kaggle: Any, source: Source, raw: Path, tmp_path: Path, make_facts: Make
-) -> None:
-    (raw / "more").mkdir()
-    (raw / "more/extra.zip").write_bytes(b"mine")
-    add_sources(make_facts(sources=(source,)), tmp_path, raw, None)
-    assert (raw / "more/extra.zip").read_bytes() == b"mine" and kaggle.requests == []
 
 
 def test_an_unknown_file_is_kept_and_both_values_are_shown(
@@ -89,12 +79,3 @@ def test_a_raw_folder_that_lacks_it_says_what_to_put_where(
     assert done.returncode == 2 and "Put https://example.org/extra.zip there as extra.zip" in done.stderr
     (tmp_path / "mine/extra.zip").write_bytes(b"")
     assert cli("prepare", "tiny", "--raw", str(tmp_path / "mine")).returncode == 0
-
-
-def test_a_page_in_place_of_an_archive_without_a_known_hash_is_named(
-    kaggle: Any, source: Source, raw: Path, tmp_path: Path, make_facts: Make
-) -> None:
-    (kaggle.folder / "extra.zip").write_bytes(b"<html><title>Zenodo: too many requests</title></html>")
-    with pytest.raises(DataError, match=r"a web page .*too many requests"):
-        add_sources(make_facts(sources=(evolve(source, sha256=None),)), tmp_path, raw, None)
-    assert not (raw / "more/extra.zip").exists()

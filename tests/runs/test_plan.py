@@ -14,7 +14,7 @@ import mlecore
 from mlecore.cli.run import command
 from mlecore.errors import UsageError
 from mlecore.runs.arguments import Arguments, as_dictionary, plan_of
-from mlecore.runs.planning import difference, make_plan, parse_plan, read_plan, write_plan
+from mlecore.runs.planning import make_plan, parse_plan, read_plan, write_plan
 from mlecore.runs.record import Limits
 from mlecore.units import duration, size, write_duration
 
@@ -196,38 +196,22 @@ def test_a_plan_and_arguments_contradict():
         plan_of(parse_plan(PLAN), {"max_parallel": 0})
 
 
-def test_the_first_difference_is_named():
-    plan = parse_plan(PLAN)
-    assert difference(plan, parse_plan(PLAN.replace("max_parallel = 4", "retries = 9"))) is None
-    other = parse_plan(PLAN.replace("depth = 3", "depth = 4"))
-    assert difference(plan, other) == "agents[0].options.depth is '4' there, and '3' here"
-    assert difference(plan, parse_plan(PLAN.replace("cpus = 2", ""))) == "limits.cpus is not set there, and 2 here"
-
-
 @pytest.mark.parametrize(
     ("before", "after", "words"),
     [
         ("seeds = 3", "seeds = 0", "at least 1"),
         ("seeds = 3", "seeds = [1, 1]", "seed 1 is given twice"),
         ("seeds = 3", "seeds = [12345678901234567890123]", "seed 12345678901234567890123"),
-        ("seeds = 3", "seeds = true", "seeds: expected how many"),
         ("seeds = 3", "seeds = 3\ncolour = 1", "unknown key colour; available: format, agents"),
         ("cpus = 2", "cpu = 2", r"unknown key limits\.cpu; did you mean cpus\?"),
         ("cpus = 2", 'cpus = "2"', r"limits\.cpus = '2': expected a number"),
-        ("cpus = 2", "cpus = nan", "more than 0"),
         ("gpus = 1", "gpus = 0x" + "f" * 8000, "a whole number"),
-        ("[limits]", "[[limits]]", r"limits = \[.*: expected a table"),
         ('allow = ["example.org"]', 'allow = "example.org"', r"limits\.allow = 'example.org': expected a list"),
-        ('allow = ["example.org"]', "allow = [1]", r"limits\.allow\[0\] = 1: expected text"),
         ("seeds = 3", "deep = " + "[" * 5000, "nested too deep"),
         ("seeds = 3", "seeds = " + "1" * 5000, "it is not TOML"),
-        ('"1h30m"', '"soon"', "not a duration"),
-        ('"16GB"', '"big"', "not a size"),
         ('["a", "b"]', '["a", "a"]', "competition a is given twice"),
         ('name = "aide"', 'name = "x"\nlabel = "other"', "no label twice"),
         ('label = "other"', 'label = "../x"', "label"),
-        ('label = "other"', f'label = "{"x" * 101}"', "at most 100"),
-        ("depth = 3", "depth = 1979-05-27", r"agents\[0\]\.options: depth must be"),
         ('name = "aide"', "", r"agents\[0\]\.name is missing"),
         ("seeds = 3", "format = 2", "unsupported format"),
     ],

@@ -17,8 +17,6 @@ from mlecore_testing import drawn_groups
 from mlecore.child_environment import child_environment
 from mlecore.cli import main
 from mlecore.errors import DataError, UsageError
-from mlecore.registry.provenance import PluginUse
-from mlecore.runs.findings import Findings, write_findings
 from mlecore.runs.journal import Journal
 from mlecore.runs.secrets import remember
 from mlecore.runs.store import load_group, write_record
@@ -91,21 +89,6 @@ def test_private_details_stay_here(group: Path, tmp_path: Path) -> None:
     told = "".join(path.read_text() for path in (tmp_path / "b").rglob("*") if path.is_file())
     assert "pass@" not in told and "key=abc" not in told and "/home/somebody" not in told
     assert "https://models.example.org/v1" in told
-
-
-def test_findings_go_in_without_secrets_of_endpoints(group: Path, tmp_path: Path) -> None:
-    record = load_group(group)[0]
-    use = PluginUse(name="rules", options={"endpoint": "https://me:pass@judge.example.org/v1?key=abc", "model": "m"})
-    found = Findings(run=record.uid, detector=use, created_at="now", seconds=1.0, group="x", settings={"files": 3})
-    write_findings(record, found)
-    (record.folder / "findings" / "damaged.json").write_text("{")
-    (record.folder / "findings" / "notes.txt").write_text("mine")
-    export_group(group, tmp_path / "b")
-    folder = tmp_path / "b" / record.name / "findings"
-    assert [path.name for path in folder.iterdir()] == ["rules.json"]
-    exported = json.loads((folder / "rules.json").read_text())
-    assert exported["detector"]["options"] == {"endpoint": "https://judge.example.org/v1", "model": "m"}
-    assert exported["settings"] == {"files": 3} and verify(tmp_path / "b").exit_code == 0
 
 
 def test_no_run_is_left_out_for_a_record_that_cannot_be_read(group: Path, tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import errno
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -16,7 +15,6 @@ from mlecore.cli import main
 from mlecore.errors import DataError, UsageError
 from mlecore.runs.record import RunRecord
 from mlecore.runs.store import load_group
-from mlecore.sharing.foreign import ForeignRun, create_imported
 from mlecore.sharing.importing import import_runs
 from mlecore.sharing.mlebench import import_group
 
@@ -194,16 +192,6 @@ def test_a_group_has_one_edition_and_kind_of_data(tmp_path: Path, name: str, oth
     with pytest.raises(UsageError, match=said):
         import_runs(path, tmp_path / "runs")
     assert not (tmp_path / "runs").exists()
-
-
-@pytest.mark.parametrize("known", [{"edition": "v1"}, {"data_kind": "synthetic"}])
-def test_what_a_harness_knows_must_agree_with_its_reports(tmp_path: Path, known: dict[str, Any]) -> None:
-    of_v2 = grades.report(edition="v2")
-    run = ForeignRun(
-        name="x", label="a", competition=of_v2.competition_id, seed=0, folder=None, report=of_v2, facts=known
-    )
-    with pytest.raises(UsageError, match="a group has one"):
-        create_imported([run], tmp_path / "runs", "g", harness="other")
 
 
 @pytest.mark.parametrize("broken", ["no folder", "full disk"])

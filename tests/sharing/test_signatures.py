@@ -8,10 +8,8 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import zipfile
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -50,41 +48,6 @@ def allowed(keys: dict[str, Path], tmp_path: Path) -> Path:
     path = tmp_path / "allowed_signers"
     path.write_text(f"alice@example.org {keys['alice'].with_suffix('.pub').read_text()}")
     return path
-
-
-AS_NOBODY = """
-import os, sys
-from pathlib import Path
-from mlecore.sharing.ssh_signatures import sign, signer_of
-key = Path(sys.argv[1])
-print(signer_of(b"x", sign(b"x", key), None))
-"""
-
-
-@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="needs root, to become another user")
-def test_a_user_without_a_name_can_sign_and_verify_or_is_told_why_not(
-    keys: dict[str, Path], tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    """As in containers. This one may pass closed folders, as Python may be in one."""
-    (folder := Path(tempfile.mkdtemp(dir="/tmp"))).chmod(0o755)  # tmp_path lies in a closed folder
-    request.addfinalizer(partial(shutil.rmtree, folder))
-    shutil.copy(keys["alice"], key := folder / "key")
-    os.chown(key, uid := 987_654, uid)
-    command = ["setpriv", f"--reuid={uid}", "--clear-groups", "--inh-caps=+dac_override"]
-    command += ["--ambient-caps=+dac_override", sys.executable, "-c", AS_NOBODY, str(key)]
-
-    def done(path: str) -> subprocess.CompletedProcess[str]:
-        environment = {**child_environment(), "PATH": path}
-        return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-
-    got = done(os.environ["PATH"])
-    assert "ED25519" in got.stdout or "signatures can be neither made" in got.stderr, got.stderr
-    refusing = tmp_path / "bin" / "unshare"
-    refusing.parent.mkdir()
-    refusing.write_text("#!/bin/sh\necho unshare: unshare failed: Operation not permitted >&2; exit 1\n")
-    refusing.chmod(0o755)
-    got = done(f"{refusing.parent}{os.pathsep}{os.environ['PATH']}")
-    assert "mlecore.errors.MlecoreError: signatures can be neither made" in got.stderr
 
 
 def runs(*words: object) -> Result:

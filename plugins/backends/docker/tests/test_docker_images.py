@@ -9,7 +9,6 @@ import json
 import re
 import threading
 import uuid
-import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,7 +24,6 @@ from mlecore_testing.package_index import (
     NAME,
     WHEEL,
     greedy_sdist,
-    npm_registry,
     package_index,
     serving,
     wheel,
@@ -36,7 +34,6 @@ from mlecore.backends import Image
 from mlecore.cli import main
 from mlecore.cli.images import command
 from mlecore.errors import BackendError, ImageGone, MlecoreError
-from mlecore.mirrors import PIP
 from mlecore.runs.store import load_group
 
 if TYPE_CHECKING:
@@ -97,20 +94,6 @@ def test_an_image_that_cannot_say_what_is_installed_is_used_all_the_same(
     assert not [each for each in lab.engine.api.containers(all=True, filters=label) if "python3" in each["Command"]]
 
 
-def test_another_recipe_or_base_is_another_image() -> None:
-    plain = Settings()
-    tags = {
-        images.context(Recipe(), plain).tag,
-        images.context(Recipe(pip=("x",)), plain).tag,
-        images.context(Recipe(pip=("x", "y")), plain).tag,
-        images.context(Recipe(files={"/a": b"1"}), plain).tag,
-        images.context(Recipe(files={"/a": b"2"}), plain).tag,
-        images.context(Recipe(), Settings(base="mirror.example.com/python:3.11")).tag,
-        images.context(Recipe(base="other"), plain).tag,
-    }
-    assert len(tags) == 7
-
-
 @pytest.mark.parametrize(
     "recipe",
     [Recipe(pip=("x\nRUN evil",)), Recipe(base="a\nb"), Recipe(files={"relative": b""}), Recipe(files={"/a\n": b""})],
@@ -124,13 +107,6 @@ def test_words_of_a_recipe_are_quoted() -> None:
     made = images.context(Recipe(pip=("pandas>=2", "x; touch /y"), apt=("a b",), npm=("@a/b@1",)), Settings())
     assert "'pandas>=2' 'x; touch /y'" in made.dockerfile
     assert "'a b'" in made.dockerfile
-
-
-def test_packages_are_installed_alone_after_the_others() -> None:
-    lines = images.context(Recipe(pip=("a",), pip_alone=("b==1",)), Settings()).dockerfile.splitlines()
-    installs = [line.partition("printf ")[2] for line in lines if "pip install" in line]
-    pip = "PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install --no-cache-dir"
-    assert installs == [f"'%s\\n' a | {pip} -r /dev/stdin", f"'%s\\n' b==1 | {pip} --no-deps -r /dev/stdin"]
 
 
 def test_a_failed_build_shows_the_end_of_its_log_and_what_it_leaves_is_pruned_by_its_owner(
@@ -179,41 +155,6 @@ def assert_nowhere(lab: Lab, image: Image, secret: str) -> None:
         assert api.wait(searching)["StatusCode"] == 1, api.logs(searching)  # 1: found nowhere
     finally:
         api.remove_container(searching, force=True)
-
-
-@pytest.mark.network
-@pytest.mark.slow
-def test_node_packages_come_from_a_registry_whose_password_no_image_shows(
-    lab: Lab, nonce: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before, token = dangling(lab), uuid.uuid4().hex
-    host = lab.machine()
-    try:
-        node = lab.backend.build(Recipe(apt=("nodejs", "npm"), files=nonce), tmp_path / "node.log").ref
-    except BackendError as error:
-        pytest.skip(f"no Node.js can be installed in an image here: {error}")
-    npmrc = tmp_path / ".npmrc"
-    for name in (*PIP, "NPM_CONFIG_REGISTRY", "npm_config_registry", "npm_config_userconfig"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("NPM_CONFIG_USERCONFIG", str(npmrc))
-    with npm_registry(token, host) as settings:
-        registry, key, secret = settings.strip().partition("_auth=")
-        npmrc.write_text(f"{registry}{key}${{TEST_NPM_TOKEN}}\n")  # npm puts the variable in its place
-        monkeypatch.setenv("TEST_NPM_TOKEN", secret)
-        image = lab.backend.build(Recipe(base=node, npm=(NAME,), programs=(NAME,), files=nonce), tmp_path / "log")
-        monkeypatch.setenv("TEST_NPM_TOKEN", "d3Jvbmc=")
-        with pytest.raises(BackendError, match="downloading packages ended with exit code"):
-            lab.backend.build(Recipe(base=node, npm=(NAME, "other"), files=nonce), tmp_path / "wrong.log")
-    assert lab.run(NAME, image=image) == "from the registry\n"
-    seen = lab.run(f'cat "$(npm root --global)/{NAME}/seen"', image=image)
-    assert "PATH=" in seen and secret not in seen  # its script ran, where the settings are not
-    shown = json.dumps([lab.engine.api.history(image.ref), lab.engine.api.inspect_image(image.ref)])
-    shown += (tmp_path / "log").read_text()
-    for hidden in (token, secret):
-        assert_nowhere(lab, image, hidden)
-        assert hidden not in shown
-    lab.backend.prune([])
-    assert dangling(lab) <= before
 
 
 def test_packages_come_from_a_mirror_whose_password_no_image_shows(
@@ -269,13 +210,6 @@ def assert_greedy_in_vain(lab: Lab, image: Image, password: str, log: str) -> No
     assert not [each for each in api.volumes()["Volumes"] or () if image.ref.rpartition(":")[2] in each["Name"]]
 
 
-def test_code_of_a_source_distribution_cannot_read_the_password_of_its_mirror(
-    lab: Lab, nonce: dict[str, bytes], tmp_path: Path, greedy_index: tuple[str, str]
-) -> None:
-    image = lab.backend.build(Recipe(files=nonce, pip=(NAME,), pip_alone=(GREEDY,)), tmp_path / "log")
-    assert_greedy_in_vain(lab, image, greedy_index[0], (tmp_path / "log").read_text())
-
-
 def test_the_hash_of_a_source_distribution_is_checked_where_a_wheel_is_built_of_it(
     lab: Lab, nonce: dict[str, bytes], tmp_path: Path, greedy_index: tuple[str, str]
 ) -> None:
@@ -286,18 +220,6 @@ def test_the_hash_of_a_source_distribution_is_checked_where_a_wheel_is_built_of_
     assert_greedy_in_vain(lab, image, password, (tmp_path / "log").read_text())
     with pytest.raises(BackendError, match="downloading packages ended with exit code 1"):
         lab.backend.build(Recipe(files=nonce, pip=(probe, wrong)), tmp_path / "wrong.log")
-
-
-def test_a_wheel_is_built_where_the_recipe_wants_no_binary(
-    lab: Lab, nonce: dict[str, bytes], tmp_path: Path, greedy_index: tuple[str, str]
-) -> None:
-    binary = tmp_path / "packages" / f"{GREEDY_MODULE}-1.0-py3-none-any.whl"
-    with zipfile.ZipFile(io.BytesIO(wheel())) as source, zipfile.ZipFile(binary, "w") as target:
-        for name in source.namelist():
-            text = source.read(name).decode().replace(MODULE, GREEDY_MODULE).replace(NAME, GREEDY)
-            target.writestr(name.replace(MODULE, GREEDY_MODULE), text)
-    image = lab.backend.build(Recipe(files=nonce, pip=(GREEDY, f"--no-binary {GREEDY}")), tmp_path / "log")
-    assert_greedy_in_vain(lab, image, greedy_index[0], (tmp_path / "log").read_text())
 
 
 def test_code_of_a_build_cannot_have_pip_read_the_mirror_s_settings() -> None:
@@ -419,35 +341,3 @@ def test_an_image_that_was_removed_is_reported_as_gone(lab: Lab, nonce: dict[str
         lab.start("true", image=image)
     again = lab.backend.build(recipe, tmp_path / "log")
     assert lab.run("cat /etc/nonce", image=again) == nonce["/etc/nonce"].decode()
-
-
-def test_an_image_with_volumes_of_its_own_leaves_none(lab: Lab, tmp_path: Path) -> None:
-    """The backend makes containers of it that no job's label finds: to fill, to fetch, to look for users."""
-    tag, marker = f"mlecore-test/volume:{uuid.uuid4().hex[:12]}", f"/srv/{uuid.uuid4().hex}"
-    dockerfile = io.BytesIO(f"FROM {BASE}\nRUN mkdir {marker}\nVOLUME {marker}\n".encode())
-    problems = [
-        event for event in lab.engine.api.build(fileobj=dockerfile, tag=tag, rm=True, decode=True) if "error" in event
-    ]
-    assert not problems
-    anonymous: list[str] = []
-    create = lab.engine.api.create_container_from_config
-    try:
-        image = lab.backend.build(Recipe(image=tag), tmp_path / "log")
-
-        def note(*args: object, **options: object) -> dict[str, str]:
-            made: dict[str, str] = create(*args, **options)
-            mounts = lab.engine.api.inspect_container(made["Id"])["Mounts"]
-            anonymous.extend(mount["Name"] for mount in mounts if mount["Destination"] == marker)
-            return made
-
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(type(lab.engine.api), "create_container_from_config", lambda self, *a, **k: note(*a, **k))
-            handle = lab.start("echo 1 >table.csv", image=image)
-            lab.wait(handle)
-            lab.backend.fetch(handle, ["*.csv"], tmp_path / "out", 1000, 1000)
-        lab.clear()
-        there = {each["Name"] for each in lab.engine.api.volumes()["Volumes"] or ()}
-        assert len(anonymous) >= 3 and not there & set(anonymous)
-    finally:
-        lab.clear()
-        lab.engine.api.remove_image(tag)

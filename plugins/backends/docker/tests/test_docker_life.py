@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,27 +18,6 @@ if TYPE_CHECKING:
     from conftest import Lab
 
 pytestmark = pytest.mark.docker
-
-
-def test_two_controllers_start_one_job_between_them(lab: Lab) -> None:
-    job = lab.job("echo ran; sleep 0.2", network="llm", allow=("example.com",))
-    handles: list[Handle | Exception] = []
-
-    def start() -> None:
-        try:
-            handles.append(DockerBackend({}, lab.engine).start(job))
-        except Exception as error:
-            handles.append(error)
-
-    threads = [threading.Thread(target=start) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(handles) == 4 and len(set(handles)) == 1, handles
-    assert isinstance(handles[0], Handle)
-    assert lab.output(handles[0]) == "ran\n"
-    assert len(lab.left()["containers"]) == 2 and len(lab.left()["networks"]) == 1
 
 
 def test_a_start_that_was_cut_off_is_taken_over(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,16 +132,6 @@ def test_a_job_whose_init_does_not_end_it_is_ended_from_outside(lab: Lab, monkey
     assert lab.backend.status([early])[early].phase == "running"
 
 
-def test_a_job_that_ends_while_it_is_looked_at_is_no_error(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    handle = lab.start("true", time_limit=0.0, grace=0.0)
-    lab.wait(handle)
-    [listed] = lab.engine.api.containers(all=True, filters={"label": f"{names.JOB}={handle.name}"})
-    monkeypatch.setattr(outcome, "KILL_MARGIN", -1.0)
-    outcome.Backstop(lab.engine).look(listed)
-    lab.backend.remove(handle)
-    outcome.Backstop(lab.engine).look(listed)
-
-
 def test_an_init_that_is_late_itself_is_left_to_end_its_job(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     """After a sleep of this machine a job may be long beyond its time when it is first seen again."""
     handle = lab.start("sleep 1000", time_limit=0.1, grace=0.1)
@@ -201,13 +169,3 @@ def test_data_must_be_readable_for_the_agent(lab: Lab, tmp_path: Path) -> None:
     (lab.dataset.public / "train.csv").chmod(0o600)
     with pytest.raises(BackendError, match="cannot be read by others"):
         lab.backend.stage_data(lab.dataset, lambda *_: None)
-
-
-def test_a_glob_from_the_top_brings_no_data(lab: Lab, tmp_path: Path) -> None:
-    """The engine would send the data, too, so another container, without them, is looked into."""
-    handle = lab.start("echo 1 >submission/a.csv; mkdir -p agent/work; echo >agent/work/b.txt; echo up; sleep 100")
-    lab.said(handle, "up")
-    fetched = lab.backend.fetch(handle, ["*/*.csv", "**/b.txt"], tmp_path / "out", 1 << 20, 1000)
-    there = sorted(str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*.*"))
-    assert (there, fetched.complete) == (["agent/work/b.txt", "submission/a.csv"], True)
-    assert len(lab.left()["containers"]) == 1

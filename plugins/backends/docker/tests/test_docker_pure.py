@@ -79,11 +79,6 @@ def test_a_disk_limit_and_gpus_are_asked_for_where_they_can_be_had() -> None:
     assert volumes[2]["ReadOnly"] is True
 
 
-def test_only_the_public_data_of_the_host_are_mounted() -> None:
-    binds = [each for each in container.mounts(JOB, {}, None) if each["Type"] != "volume"]
-    assert [(each["Source"], each["Target"], each["ReadOnly"]) for each in binds] == [("/d", "/home/data", True)]
-
-
 def test_an_agent_cannot_change_what_init_reads_and_keeps_its_proxy_settings() -> None:
     env = container.environment(
         evolve(asking(time_limit=60.0), env={"MLECORE_TIME_LIMIT": "9", "HTTPS_PROXY": "own"}),
@@ -150,13 +145,6 @@ def test_lost_line_ends_are_given_back() -> None:
     found = [(1, part), (1, b"rest"), (2, b"err\n"), (1, b"next\n"), (1, part), (1, b"tail")]
     assert b"".join(whole_lines(found, FULL)) == part + b"resterr\n\nnext\n" + part + b"tail"
     assert b"".join(whole_lines(found, 0)) == part + b"resterr\nnext\n" + part + b"tail"
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"), [("2", 2), ("0,1", ("0", "1")), ("0,", ("0",)), ("GPU-a-b", ("GPU-a-b",))]
-)
-def test_gpus_by_count_or_id(text: str, expected: object) -> None:
-    assert read_gpus(text) == expected
 
 
 class Here(Engine):
@@ -250,12 +238,6 @@ def test_podman_is_refused_what_it_would_not_hold() -> None:
     with pytest.raises(BackendError, match="Podman"):
         network.provide(engine, job, "image", {}, False)
     assert DockerBackend({}, engine).preflight([JOB.resources]) == []
-
-
-def test_options_are_values() -> None:
-    options = {"labels": "a=b,c=d=e", "pull": "never", "base": "mirror/python"}
-    made = DockerBackend(options, Here()).settings
-    assert (made.labels, made.pull, made.base) == ({"a": "b", "c": "d=e"}, "never", "mirror/python")
 
 
 @pytest.mark.parametrize(

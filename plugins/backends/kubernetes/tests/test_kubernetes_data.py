@@ -9,7 +9,7 @@ import pytest
 from attrs import evolve
 from mle_backend_kubernetes import exec, manifests, names
 
-from mlecore.errors import BackendError, DataError
+from mlecore.errors import DataError
 
 if TYPE_CHECKING:
     from conftest import Lab
@@ -52,14 +52,6 @@ def test_a_claim_of_the_lab_s_own_is_mounted_read_only_and_must_hold_all_files(
     (lab.dataset.public / "test.csv").write_text("id\n2\n")
     with pytest.raises(DataError, match=r"lacks 1 of 2 files of toy.*test\.csv"):
         lab.backend.stage_data(lab.dataset, lambda done, total, what: None)
-
-
-def test_data_wait_for_no_image_that_does_not_exist(make_lab: Callable[..., Lab], lab: Lab) -> None:
-    missing = lab.image.ref.partition("@")[0].rpartition(":")[0] + ":no-such-tag"
-    with pytest.raises(BackendError, match="no-such-tag") as error:
-        other = make_lab(helper=missing)
-        other.backend.stage_data(other.dataset, lambda done, total, what: None)
-    assert type(error.value) is BackendError
 
 
 def test_data_are_loaded_once_and_other_data_have_another_claim(lab: Lab, make_lab: Callable[..., Lab]) -> None:

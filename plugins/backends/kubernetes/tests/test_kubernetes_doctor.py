@@ -80,17 +80,6 @@ def test_missing_rights_are_named(backend: KubernetesBackend, lab_cluster: Serve
     assert "create jobs, watch pods" in what and fatal
 
 
-def test_what_a_cluster_has_is_listed(backend: KubernetesBackend, lab_cluster: Server) -> None:
-    _, *lines = backend.inventory()
-    assert lines == [
-        "nodes: 3, 2 of them with nvidia.com/gpu: 12, of which 9 are free",
-        "storage classes: fast",
-        "Kueue: gpus",
-    ]
-    lab_cluster.broken = {path: BackendError("forbidden") for path in ("/api/v1/nodes", CLASSES)}
-    assert list(backend.inventory())[1:] == ["not known: forbidden", "not known: forbidden", "Kueue: gpus"]
-
-
 @pytest.mark.parametrize(
     ("resources", "words", "fatal"),
     [

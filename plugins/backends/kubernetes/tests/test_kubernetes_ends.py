@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from mle_backend_kubernetes.cluster import Cluster
 from mle_backend_kubernetes.cluster_cache import Job, Workload, after_pull, job_of, pod_of, workload_of
-from mle_backend_kubernetes.names import JOB, QUEUE, READY, ROLE, STOPPED
+from mle_backend_kubernetes.names import JOB, QUEUE, ROLE, STOPPED
 from mle_backend_kubernetes.nodes import GpuModels
 from mle_backend_kubernetes.outcome import of_job, of_pod
 from mle_backend_kubernetes.settings import Settings
@@ -142,31 +142,6 @@ def test_a_pod_on_a_lost_node_is_given_up() -> None:
     assert (status.phase, status.infra_failure) == ("exited", True)
 
 
-@pytest.mark.parametrize(
-    ("raw", "phase", "words"),
-    [
-        (pod({"running": {}}), "running", ""),
-        (pod({"waiting": {"reason": "PodInitializing"}}, phase="Pending"), "pending", "is being set up"),
-        (
-            pod({"waiting": {"reason": "ImagePullBackOff", "message": "no such image"}}, phase="Pending"),
-            "pending",
-            "agent: ImagePullBackOff: no such image",
-        ),
-        (
-            pod(
-                phase="Pending",
-                conditions=[{"type": "PodScheduled", "status": "False", "message": "0/1 nodes are available"}],
-            ),
-            "pending",
-            "waits for room: 0/1 nodes are available",
-        ),
-    ],
-)
-def test_why_a_pod_is_not_running_yet(raw: dict[str, Any], phase: str, words: str) -> None:
-    status = of_pod(pod_of(raw), None)
-    assert (status.phase, status.reason) == (phase, words)
-
-
 def pulling(reason: str, message: str) -> dict[str, Any]:
     return pod({"waiting": {"reason": reason, "message": message}}, phase="Pending")
 
@@ -219,11 +194,6 @@ def test_a_job_whose_pod_is_gone_remembers_how_it_ended(
 ) -> None:
     status = of_job(job(condition))
     assert (status.phase, status.exit_code, status.infra_failure) == ("exited", code, infra)
-
-
-def test_a_job_that_a_queue_holds_back_says_so() -> None:
-    status = of_job(job(queue="gpus", **{READY: "now"}))
-    assert (status.phase, status.reason) == ("pending", "waits in the queue gpus")
 
 
 def test_a_preemption_is_known_after_kueue_has_admitted_the_job_again() -> None:

@@ -11,8 +11,6 @@ import pytest
 from mle_backend_kubernetes.cluster_cache import kueue_api
 from mle_backend_kubernetes.nodes import nodes
 
-from mlecore.backends import Resources
-
 if TYPE_CHECKING:
     from conftest import Lab
 
@@ -94,38 +92,3 @@ def test_more_runs_than_gpus_go_through_a_queue_and_share_none(
     for times in held.values():
         times.sort()
         assert all(before[1] <= after[0] for before, after in pairwise(times)), held
-
-
-def test_a_preemption_is_named_and_still_known_when_the_queue_is_free_again(
-    make_lab: Callable[..., Lab], gpus: int, quota: str
-) -> None:
-    lab = make_lab(queue=quota)
-    handle = lab.start("sleep 300", gpus=gpus)
-    lab.wait(handle, "running")
-    urgent = lab.cluster.path("jobs", f"{quota}-urgent")
-    labels = {"kueue.x-k8s.io/queue-name": quota, "kueue.x-k8s.io/priority-class": quota}
-    resources = {"limits": {"nvidia.com/gpu": gpus, "cpu": "100m", "memory": "50Mi"}}
-    pod = {"restartPolicy": "Never", "containers": [{"name": "c", "image": "none", "resources": resources}]}
-    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": f"{quota}-urgent", "labels": labels}}
-    lab.cluster.create(lab.cluster.path("jobs"), {**job, "spec": {"suspend": True, "template": {"spec": pod}}})
-    try:
-        found = [lab.wait(handle)]
-    finally:
-        lab.cluster.delete(urgent, propagationPolicy="Background")
-    found.append(make_lab(queue=quota).wait(handle))  # another process, which did not see it
-    for status in found:
-        assert status.infra_failure and status.preempted and status.reason.startswith("Kueue preempted it: "), found
-
-
-def test_a_run_that_waits_for_a_gpu_says_so(lab: Lab, gpus: int) -> None:
-    holder = lab.start("sleep 60", gpus=gpus)
-    lab.wait(holder, "running")
-    (problem,) = [
-        problem for problem in lab.backend.preflight([Resources(gpus=1)]) if "free now" in problem.description
-    ]
-    assert not problem.fatal
-    waiting = lab.start("true", gpus=1)
-    lab.until(lambda: "nvidia.com/gpu" in lab.status(waiting).reason, lambda: lab.status(waiting), seconds=30)
-    assert lab.status(waiting).phase == "pending"
-    lab.backend.remove(holder)
-    assert lab.wait(waiting).exit_code == 0

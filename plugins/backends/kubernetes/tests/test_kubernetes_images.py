@@ -167,11 +167,3 @@ def test_a_registry_that_fails_is_asked_again_and_one_that_refuses_is_not(
     with pytest.raises(BackendError) as raised:
         registry_image(f"{server.host}/agent:1")
     assert type(raised.value) is error
-
-
-def test_a_registry_that_is_away_is_waited_for(server: Server) -> None:
-    host = server.host
-    server.shutdown()
-    server.server_close()
-    with pytest.raises(BackendUnreachable, match=host):
-        registry_image(f"{host}/agent:1")

@@ -33,17 +33,6 @@ def test_a_pod_that_somebody_deletes_is_a_failure_of_the_cluster_and_what_it_wro
     assert lab.output(handle) == b"begun\n"
 
 
-def test_an_evicted_pod_is_a_failure_of_the_cluster_also_for_who_was_away(make_lab: Callable[..., Lab]) -> None:
-    lab = make_lab()
-    handle = lab.start(WORKS)
-    lab.said(handle, "begun")
-    pod = lab.pod(handle)
-    eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": pod}}
-    lab.cluster.create(lab.cluster.path("pods", pod, "eviction"), eviction)
-    assert lab.wait(handle).infra_failure
-    assert make_lab().wait(handle).infra_failure  # another process, which has seen nothing of it
-
-
 def test_a_start_that_was_cut_off_is_finished_by_the_next(
     make_lab: Callable[..., Lab], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -131,17 +131,6 @@ def test_the_deadline_leaves_time_to_wait_to_stage_and_to_be_collected(tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("options", "resources", "size"),
-    [({}, {}, None), ({}, {"memory": 2**30}, str(2**29)), ({"shm": "1GiB"}, {"memory": 2**30}, str(2**30))],
-)
-def test_shared_memory_is_memory(tmp_path: Path, options: dict[str, str], resources: dict[str, int], size: str) -> None:
-    volumes = {
-        each["name"]: each for each in made(tmp_path, options, **resources)["spec"]["template"]["spec"]["volumes"]
-    }
-    assert volumes["shm"]["emptyDir"] == {"medium": "Memory", **({"sizeLimit": size} if size else {})}
-
-
-@pytest.mark.parametrize(
     ("options", "storage", "volume"),
     [
         ({}, None, {"persistentVolumeClaim": {"claimName": "mle-abc-1"}}),
@@ -183,13 +172,3 @@ def test_text_of_an_agent_is_no_reference_to_a_variable(tmp_path: Path) -> None:
     (agent,) = made(tmp_path)["spec"]["template"]["spec"]["containers"]
     assert agent["command"][-1] == "print('$$(HOME) $$$$ $$x')"
     assert {"name": "A", "value": "$$(B)"} in agent["env"]
-
-
-def test_a_patch_merges_tables_and_named_lists_and_replaces_others() -> None:
-    base = {"containers": [{"name": "agent", "image": "a", "args": ["x"]}], "keep": 1, "drop": 2}
-    change = {"containers": [{"name": "agent", "args": ["y"]}, {"name": "more"}], "drop": None, "new": {"a": 1}}
-    assert manifests.merged(base, change) == {
-        "containers": [{"name": "agent", "image": "a", "args": ["y"]}, {"name": "more"}],
-        "keep": 1,
-        "new": {"a": 1},
-    }

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from mle_backend_kubernetes.kubernetes_backend import KubernetesBackend
 
 from mlecore.backends import Image, JobStatus
 
@@ -33,29 +32,6 @@ def test_an_image_that_does_not_exist(lab: Lab) -> None:
     status = stuck(lab, image=Image(ref=missing, digest="sha256:none"))
     assert "ErrImagePull" in status.reason or "ImagePullBackOff" in status.reason
     assert "no-such-tag" in status.reason
-
-
-def test_a_service_account_that_does_not_exist(make_lab: Callable[..., Lab]) -> None:
-    lab = make_lab(**{"pod-template": '{"spec": {"serviceAccountName": "nobody-made-it"}}'})
-    (problem,) = lab.backend.preflight()
-    assert (
-        "nobody-made-it" in problem.description
-        and "serviceAccountName in -B pod-template" in problem.fix
-        and problem.fatal
-    )
-    status = stuck(lab)
-    assert "the cluster rejects its pod" in status.reason and "serviceAccountName in -B pod-template" in status.reason
-
-
-def test_a_namespace_that_does_not_exist(lab: Lab, namespace: str) -> None:
-    backend = KubernetesBackend({**lab.options, "namespace": f"{namespace}-not"})
-    assert any(f"{namespace}-not" in problem.description for problem in backend.preflight() if problem.fatal)
-
-
-def test_a_pod_that_does_not_fit_waits_and_is_not_stuck(lab: Lab) -> None:
-    handle = lab.start("true", cpus=10_000.0)
-    lab.until(lambda: "waits for room" in lab.status(handle).reason, lambda: lab.status(handle))
-    assert not lab.status(handle).stuck
 
 
 def test_a_pod_that_podsecurity_rejects(make_lab: Callable[..., Lab]) -> None:
