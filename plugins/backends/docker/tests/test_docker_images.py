@@ -210,6 +210,13 @@ def assert_greedy_in_vain(lab: Lab, image: Image, password: str, log: str) -> No
     assert not [each for each in api.volumes()["Volumes"] or () if image.ref.rpartition(":")[2] in each["Name"]]
 
 
+def test_code_of_a_source_distribution_cannot_read_the_password_of_its_mirror(
+    lab: Lab, nonce: dict[str, bytes], tmp_path: Path, greedy_index: tuple[str, str]
+) -> None:
+    image = lab.backend.build(Recipe(files=nonce, pip=(NAME,), pip_alone=(GREEDY,)), tmp_path / "log")
+    assert_greedy_in_vain(lab, image, greedy_index[0], (tmp_path / "log").read_text())
+
+
 def test_the_hash_of_a_source_distribution_is_checked_where_a_wheel_is_built_of_it(
     lab: Lab, nonce: dict[str, bytes], tmp_path: Path, greedy_index: tuple[str, str]
 ) -> None:

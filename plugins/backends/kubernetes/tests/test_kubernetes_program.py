@@ -8,6 +8,7 @@ import hashlib
 import io
 import json
 import os
+import struct
 import subprocess
 import sys
 import tarfile
@@ -79,6 +80,52 @@ def claim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(receiving, "CLAIM", str(claim))
     monkeypatch.setattr(sending, "HOME", str(claim / "home"))
     return claim
+
+
+def sent(monkeypatch: pytest.MonkeyPatch, *globs: str, **request: Any) -> dict[str, Any]:
+    """What comes out: the content of files, the words of the others, by path."""
+    out = io.BytesIO()
+    asked = {"globs": globs, "max_bytes": 1 << 20, "max_files": 100, "done": [], **request}
+    monkeypatch.setattr(messages, "incoming", io.BytesIO(line(**asked)))
+    monkeypatch.setattr(messages, "outgoing", out)
+    sending.send()
+    out.seek(0)
+    found: dict[str, Any] = {}
+    while not (message := json.loads(out.readline())).get("end"):
+        if message.get("content"):
+            content = b""
+            while length := struct.unpack(">I", out.read(4))[0]:
+                content += out.read(length)
+            found[message["path"]] = content
+        elif "path" in message:
+            found[message["path"]] = message.get("refused") or message.get("cut") or "does not fit"
+    return found
+
+
+def test_links_and_pipes_are_refused_and_locked_folders_opened(claim: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = claim / "home"
+    (home / "logs" / "plain").write_bytes(b"x")
+    (home / "logs" / "link").symlink_to("/etc/passwd")
+    os.mkfifo(home / "logs" / "pipe")
+    (home / "code").symlink_to("/etc")
+    (home / "logs" / "locked").mkdir()
+    (home / "logs" / "locked" / "y").write_bytes(b"y")
+    (home / "logs" / "locked").chmod(0)
+    (home / "logs").chmod(0o400)
+    home.chmod(0)
+    assert sent(monkeypatch, "logs", "code/passwd") == {
+        "logs/plain": b"x",
+        "logs/link": "a symbolic link to '/etc/passwd'",
+        "logs/pipe": "a FIFO",
+        "logs/locked/y": b"y",
+        "code": "a link or no folder",
+    }
+
+
+def test_what_came_does_not_come_again(claim: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in "ab":
+        (claim / "home" / "logs" / name).write_bytes(name.encode() * 10)
+    assert sent(monkeypatch, "logs", done=["logs/a"]) == {"logs/b": b"b" * 10}
 
 
 def received(monkeypatch: pytest.MonkeyPatch, given: bytes) -> list[dict[str, Any]]:
