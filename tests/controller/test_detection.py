@@ -162,6 +162,15 @@ def test_it_sees_public_data_and_runs_only_and_changes_neither(
     }
 
 
+def test_without_bubblewrap_a_warning_says_that_answers_can_be_seen(
+    detect: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mlecore.detecting.ready.unavailable", lambda: "bubblewrap (bwrap) is not installed")
+    monkeypatch.setattr("mlecore.detecting.view.unavailable", lambda: "bubblewrap (bwrap) is not installed")
+    code, output = detect("--detector", "judge")
+    assert code == 1 and "they can read the answers: bubblewrap (bwrap) is not installed" in output
+
+
 @pytest.fixture
 def detect(lab: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     """`mlecore detect` on the lab's group."""

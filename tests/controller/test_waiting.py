@@ -125,6 +125,14 @@ def test_preemptions_use_up_no_retries(lab: Any) -> None:
     assert record.state == "graded" and [attempt.preempted for attempt in record.attempts] == [True] * 5 + [False]
 
 
+def test_a_network_limit_that_nothing_enforces_is_told_once(lab: Any) -> None:
+    (lab.backend_root / "no-door").touch()
+    lab.make(("worker", {}), seeds=3)
+    assert lab.run().complete
+    warnings = [words for words in lab.display.said if "not enforced" in words]
+    assert warnings == ["warning: network=none is not enforced here (no door): runs can reach other hosts"]
+
+
 def shown(lab: Any) -> list[str]:
     """What list, show and watch say of the run, while its controller is active."""
     runs = ["--runs", str(lab.runs)]

@@ -187,7 +187,7 @@ class Folders(Backend):
             memory=imagined,
             processes=imagined,
             disk=Enforcement(level="absent"),
-            network=imagined,
+            network=Enforcement(level="absent", how="no door") if (self.root / "no-door").exists() else imagined,
         )
 
 

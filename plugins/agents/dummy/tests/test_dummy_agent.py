@@ -79,6 +79,13 @@ def test_writable_data_and_tools_are_found_and_left_alone(home: Path, probe: dic
     assert (home / "instructions.txt").read_text() == "Rules."
 
 
+def test_other_users_processes_are_distinguished_from_the_runs_own(probe: dict[str, ModuleType]) -> None:
+    own = probe["processes"].own
+    me, child, other = os.getpid(), 10**8, 10**8 + 1
+    everyone = {1: (0, "bwrap"), 2: (1, "sh"), me: (2, "python3"), child: (me, "x"), other: (1, "mlecore")}
+    assert own(everyone, "/opt/mlecore/init") == {1, 2, me, child}
+
+
 def test_the_relay_is_asked_for_what_it_must_refuse(
     probe: dict[str, ModuleType], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -99,6 +106,33 @@ def test_the_relay_is_asked_for_what_it_must_refuse(
         assert probe["network"].relayed("example.com:443")
         assert not probe["network"].relayed("169.254.169.254:80")
         server.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("cards", "routers", "open_", "ok"),
+    [
+        (["lo"], [], False, True),
+        (["eth0", "lo"], ["192.0.2.1"], False, True),
+        (["eth0", "lo"], ["192.0.2.1"], True, False),
+        (["eth0", "lo"], [], False, False),  # to neighbours without a router, which nothing here would find
+    ],
+)
+def test_a_card_is_reported_unless_its_router_keeps_silent(
+    home: Path,
+    probe: dict[str, ModuleType],
+    monkeypatch: pytest.MonkeyPatch,
+    cards: list[str],
+    routers: list[str],
+    open_: bool,
+    ok: bool,
+) -> None:
+    network = probe["network"]
+    for name, answer in (("interfaces", cards), ("gateways", routers)):
+        monkeypatch.setattr(network, name, lambda answer=answer: answer)
+    monkeypatch.setattr(network, "connects", lambda target: open_ and target[0] in routers)
+    monkeypatch.setattr(network, "resolves", lambda name: False)
+    found = {finding["check"]: finding["ok"] for finding in network.look(home, home)}
+    assert (found["network_interfaces"], found["network_host"]) == (ok, not open_)
 
 
 def bwrap(home: Path, *argv: str) -> list[str]:
