@@ -179,6 +179,7 @@ time.sleep(30)
     assert (status.exit_code, status.reason) == (137, "wrote more than its 15000000 bytes")
 
 
+@pytest.mark.sandbox
 def test_a_folder_that_cannot_be_read_counts(lab: Any) -> None:
     script = "mkdir code/deep; i=0; while [ $i -lt 20 ]; do head -c 1000000 /dev/zero >code/deep/$i; i=$((i+1)); done"
     status, _ = lab.run("/bin/sh", "-c", f"{script}; chmod 0 code/deep; sleep 30", disk=10_000_000)

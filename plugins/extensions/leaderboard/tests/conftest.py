@@ -16,7 +16,7 @@ from mlecore_testing import drawn_groups
 
 from mlecore.child_environment import child_environment
 from mlecore.cli import main
-from mlecore.runs.record import RunRecord
+from mlecore.runs.record import Digests, RunRecord
 from mlecore.runs.store import read_record, write_record
 from mlecore.sharing.exporting import export_group
 from mlecore.sharing.signed import add_signature
@@ -152,7 +152,8 @@ def new_export(
         if record.submission:
             text = f"id,value\n1,{submissions or name} {record.competition} {record.seed}\n"
             (run / "submission" / "submission.csv").write_text(text)
-        write_record(evolve(change(record) if change else record, digests=None))
+        record = change(record) if change else record
+        write_record(evolve(record, digests=record.digests and Digests(findings=record.digests.findings)))
     path = parent / f"{name}.zip"
     export_group(folder, path)
     if sign:

@@ -22,6 +22,7 @@ from mlecore.reports.summary import summarise
 from mlecore.runs.findings import Findings, write_findings
 from mlecore.runs.measured import ModelCalls
 from mlecore.runs.record import RunRecord
+from mlecore.runs.store import read_record
 
 Make = Callable[..., Path]
 
@@ -40,6 +41,7 @@ def test_detectors_that_judged_some_runs_or_none_are_named(board: Path, make_exp
         if (run.competition, run.seed) == ("spaceship-titanic", 0):
             found = Findings(run=run.uid, detector=PluginUse(name="eyes"), created_at="now", seconds=1.0, group="x")
             write_findings(run, found)
+            run = evolve(run, digests=read_record(run.folder).digests)
         plan = run.folder.parent / "plan.toml"
         if "rules" not in (text := plan.read_text()):
             plan.write_text(f'{text}\n[execution.detectors.rules]\nmodel = "m"\n')

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -13,6 +12,8 @@ from typing import Any
 import msgspec
 from mlecore_testing import ScriptedRun, scripted_run
 from mlecore_testing.models import Answer, Script, scripted_model
+
+from mlecore.child_environment import child_environment
 
 SAID = "That is all."
 
@@ -57,7 +58,7 @@ class Loop:
         """The last line that it prints, which is its outcome. ``served`` has what it asked."""
         with scripted_model(script) as model:
             env = {
-                "PATH": os.environ["PATH"],
+                **child_environment(),
                 "MLECORE_HOME": str(self.home),
                 "MLECORE_TIME_LIMIT": str(limit),
                 "OPENAI_BASE_URL": model.url,

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from mlecore.child_environment import child_environment
+
 EXT4_IOC_SHUTDOWN = 0x8004587D
 NO_LOG_FLUSH = 2  # what the journal has not written yet is lost, as when the power goes
 
@@ -50,12 +52,12 @@ class Disk:
         self.mount()
 
     def close(self) -> None:
-        subprocess.run(["umount", "--lazy", str(self.at)], capture_output=True, check=False)
+        subprocess.run(["umount", "--lazy", str(self.at)], env=child_environment(), capture_output=True, check=False)
         self.image.unlink(missing_ok=True)
 
 
 def _call(*command: str) -> None:
-    subprocess.run(command, capture_output=True, check=True)
+    subprocess.run(command, env=child_environment(), capture_output=True, check=True)
 
 
 @pytest.fixture
