@@ -1,4 +1,4 @@
-"""What an engine does to runs: it restarts, is killed, is slow, has no room left, maps user ids.
+"""What an engine does to runs: it restarts, is killed, is slow, loses answers, has no room left, maps user ids.
 
 Each test has its own engine, beside the one that is here, and may treat it badly.
 """
@@ -10,6 +10,7 @@ import os
 import signal
 import socket
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,13 +18,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 from mle_backend_docker import engine as engine_module
+from mle_backend_docker import starting
 from mle_backend_docker.docker_backend import DockerBackend
 from mle_backend_docker.engine import Engine
 
-from mlecore.backends import Handle
 from mlecore.errors import BackendError, BackendUnreachable
 
 if TYPE_CHECKING:
+    from mlecore_testing.disks import Disk
+
     from conftest import Lab, OwnEngine
 
     LabOn = Callable[[Engine, Path], Lab]
@@ -90,6 +93,131 @@ def test_a_containers_runtime_that_is_killed_is_an_infrastructure_failure(own: O
     assert own_lab.wait(handle).infra_failure
 
 
+@pytest.mark.slow
+def test_a_power_loss_is_an_infrastructure_failure(own: OwnEngine, disk: Disk, tmp_path: Path, lab_on: LabOn) -> None:
+    """What the engine knew of a container is gone, or of some moment before: the attempt is lost either way."""
+    own.end()
+    tmp_path.chmod(0o755)
+    doomed = type(own)(own.folder, disk.at / "data")
+    try:
+        doomed.start()
+        doomed.load()
+        os.sync()
+        lab = lab_on(Engine(doomed.host), tmp_path)
+        handle = lab.start("echo half >submission/submission.csv; echo up; sleep 100")
+        lab.said(handle, "up")
+        working = processes_of(doomed)
+        disk.lose_power()
+        for pid in working | processes_of(doomed):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        doomed.end(signal.SIGKILL)
+        doomed.start()
+        lab = lab_on(Engine(doomed.host), tmp_path)
+        status = lab.backend.status([handle])[handle]
+        assert status.phase == "gone" or (status.phase == "exited" and status.infra_failure), status
+        lab.backend.remove(handle)
+        assert lab.wait(lab.start("echo id,y >submission/submission.csv")).exit_code == 0
+        lab.clear()
+    finally:
+        doomed.close()
+        own.start()
+
+
+def processes_of(own: OwnEngine) -> set[int]:
+    """The engine's containerd, the runtimes of its containers, and what runs in them."""
+    parents, found = {}, set()
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            parents[int(folder.name)] = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            if str(own.folder).encode() in (folder / "cmdline").read_bytes():
+                found.add(int(folder.name))
+    while more := {pid for pid, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found - {os.getpid()}
+
+
+class Toxic:
+    """A socket in front of an engine's that passes everything on until a test says otherwise."""
+
+    def __init__(self, folder: Path, to: str) -> None:
+        self.path = folder / "toxic.sock"
+        self.to = to
+        self.hang = threading.Event()
+        self.swallow = b""  # the answer to a request with these bytes is lost, once
+        self.server = socket.socket(socket.AF_UNIX)
+        self.server.bind(str(self.path))
+        self.server.listen()
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                client, _ = self.server.accept()
+            except OSError:
+                return
+            upstream = socket.socket(socket.AF_UNIX)
+            upstream.connect(self.to)
+            state = {"swallow": False}
+            for source, sink, asks in ((client, upstream, True), (upstream, client, False)):
+                threading.Thread(target=self._pump, args=(source, sink, asks, state), daemon=True).start()
+
+    def _pump(self, source: socket.socket, sink: socket.socket, asks: bool, state: dict[str, bool]) -> None:
+        with contextlib.suppress(OSError):
+            while data := source.recv(65536):
+                if asks and self.swallow and self.swallow in data:
+                    self.swallow, state["swallow"] = b"", True
+                if not asks and state["swallow"]:
+                    break
+                while self.hang.is_set():
+                    time.sleep(0.05)
+                sink.sendall(data)
+        for each in (source, sink):
+            with contextlib.suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+
+
+@pytest.fixture
+def toxic(lab: Lab, tmp_path: Path) -> Iterator[tuple[Toxic, DockerBackend]]:
+    made = Toxic(tmp_path, lab.engine.host.removeprefix("unix://"))
+    yield made, DockerBackend({}, Engine(f"unix://{made.path}"))
+    made.hang.clear()
+    made.server.close()
+
+
+def test_a_slow_engine_is_asked_again_and_not_taken_for_a_no(
+    lab: Lab, toxic: tuple[Toxic, DockerBackend], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, backend = toxic
+    handle = lab.start("sleep 100")
+    monkeypatch.setattr(engine_module, "SECONDS", 5.0)
+    assert backend.status([handle])[handle].phase == "running"
+    place.hang.set()
+    with pytest.raises(BackendUnreachable, match="did not answer within 5 s"):
+        backend.status([handle])
+    place.hang.clear()
+    assert backend.status([handle])[handle].phase == "running"
+
+
+@pytest.mark.parametrize(
+    "lost", [b"/containers/create", b"/archive?path=%2Fhome", b"/archive?path=%2Fopt", b"/start HTTP"]
+)
+def test_a_start_whose_answer_is_lost_is_repeated_without_harm(
+    lab: Lab, toxic: tuple[Toxic, DockerBackend], monkeypatch: pytest.MonkeyPatch, lost: bytes
+) -> None:
+    monkeypatch.setattr(starting, "CREATOR_TIMEOUT", 0.2)
+    place, backend = toxic
+    job = lab.job("echo ran")
+    assert backend.preflight([job.resources]) == []
+    place.swallow = lost
+    with pytest.raises(BackendUnreachable):
+        backend.start(job)
+    assert place.swallow == b""
+    handle = backend.start(job)
+    assert lab.output(handle) == "ran\n"
+    assert lab.left()["containers"] == [f"/{job.name}"]
+
+
 def test_a_full_disk_is_reported_and_the_output_of_running_jobs_can_be_fetched(
     own: OwnEngine, tmp_path: Path, lab_on: LabOn
 ) -> None:
@@ -148,15 +276,6 @@ def test_user_namespaces_change_nothing_for_a_run(own: OwnEngine, tmp_path: Path
         own.end()
         own.flags = ()
         own.start()
-
-
-def test_an_engine_that_is_slow_is_not_taken_for_a_no(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_module, "SECONDS", 0.2)
-    with socket.socket(socket.AF_UNIX) as silent:
-        silent.bind(path := f"{tmp_path}/sock")
-        silent.listen()
-        with pytest.raises(BackendUnreachable, match="did not answer within"):
-            DockerBackend({}, Engine(f"unix://{path}")).status([Handle(name="mle-x-1", id="0" * 64 + "@engine")])
 
 
 def test_no_engine_at_all_is_a_problem_with_its_fix(tmp_path: Path) -> None:

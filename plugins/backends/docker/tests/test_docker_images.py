@@ -24,6 +24,7 @@ from mlecore_testing.package_index import (
     NAME,
     WHEEL,
     greedy_sdist,
+    npm_registry,
     package_index,
     serving,
     wheel,
@@ -34,6 +35,7 @@ from mlecore.backends import Image
 from mlecore.cli import main
 from mlecore.cli.images import command
 from mlecore.errors import BackendError, ImageGone, MlecoreError
+from mlecore.mirrors import PIP
 from mlecore.runs.store import load_group
 
 if TYPE_CHECKING:
@@ -155,6 +157,41 @@ def assert_nowhere(lab: Lab, image: Image, secret: str) -> None:
         assert api.wait(searching)["StatusCode"] == 1, api.logs(searching)  # 1: found nowhere
     finally:
         api.remove_container(searching, force=True)
+
+
+@pytest.mark.network
+@pytest.mark.slow
+def test_node_packages_come_from_a_registry_whose_password_no_image_shows(
+    lab: Lab, nonce: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, token = dangling(lab), uuid.uuid4().hex
+    host = lab.machine()
+    try:
+        node = lab.backend.build(Recipe(apt=("nodejs", "npm"), files=nonce), tmp_path / "node.log").ref
+    except BackendError as error:
+        pytest.skip(f"no Node.js can be installed in an image here: {error}")
+    npmrc = tmp_path / ".npmrc"
+    for name in (*PIP, "NPM_CONFIG_REGISTRY", "npm_config_registry", "npm_config_userconfig"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("NPM_CONFIG_USERCONFIG", str(npmrc))
+    with npm_registry(token, host) as settings:
+        registry, key, secret = settings.strip().partition("_auth=")
+        npmrc.write_text(f"{registry}{key}${{TEST_NPM_TOKEN}}\n")  # npm puts the variable in its place
+        monkeypatch.setenv("TEST_NPM_TOKEN", secret)
+        image = lab.backend.build(Recipe(base=node, npm=(NAME,), programs=(NAME,), files=nonce), tmp_path / "log")
+        monkeypatch.setenv("TEST_NPM_TOKEN", "d3Jvbmc=")
+        with pytest.raises(BackendError, match="downloading packages ended with exit code"):
+            lab.backend.build(Recipe(base=node, npm=(NAME, "other"), files=nonce), tmp_path / "wrong.log")
+    assert lab.run(NAME, image=image) == "from the registry\n"
+    seen = lab.run(f'cat "$(npm root --global)/{NAME}/seen"', image=image)
+    assert "PATH=" in seen and secret not in seen  # its script ran, where the settings are not
+    shown = json.dumps([lab.engine.api.history(image.ref), lab.engine.api.inspect_image(image.ref)])
+    shown += (tmp_path / "log").read_text()
+    for hidden in (token, secret):
+        assert_nowhere(lab, image, hidden)
+        assert hidden not in shown
+    lab.backend.prune([])
+    assert dangling(lab) <= before
 
 
 def test_packages_come_from_a_mirror_whose_password_no_image_shows(
