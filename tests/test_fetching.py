@@ -11,7 +11,7 @@ import pytest
 from mlecore import fetching
 from mlecore.backends import RELAY_LOG
 from mlecore.errors import DiskError
-from mlecore.fetching import MAX_REFUSED, Receiver
+from mlecore.fetching import Receiver
 from mlecore.globs import Glob
 from mlecore.printable import printable
 
@@ -38,17 +38,6 @@ def test_what_does_not_fit_is_refused_and_the_next_may_come(receiver: Receiver) 
     assert there(receiver) == {"logs/a": b"12345678", "c": b"12"}
     assert (fetched.files, fetched.bytes, fetched.complete) == (2, 10, False)
     assert fetched.refused == ("logs/b: 3 bytes, and the limit of 10 leaves 2",)
-
-
-def test_as_many_files_as_allowed_are_all_that_there_was_unless_there_is_one_more(receiver: Receiver) -> None:
-    for name in "abc":
-        put(receiver, name)
-    assert receiver.fetched().complete and not receiver.full
-    put(receiver, "d")
-    put(receiver, "e")
-    fetched = receiver.fetched()
-    assert receiver.full and not fetched.complete and sorted(there(receiver)) == ["a", "b", "c"]
-    assert len(fetched.refused) == 1 and "no more than 3 files" in fetched.refused[0]
 
 
 def test_a_file_comes_once_and_data_never(receiver: Receiver) -> None:
@@ -86,18 +75,6 @@ def test_the_relays_log_comes_whatever_the_agent_calls_so(receiver: Receiver) ->
     receiver.take_outside_log(RELAY_LOG, [Glob("code"), Glob("logs/*")], io.BytesIO(b"real"))
     put(receiver, str(RELAY_LOG), b"forged")
     assert there(receiver) == {str(RELAY_LOG): b"real"}
-
-
-def test_without_a_relay_nothing_else_writes_its_log(receiver: Receiver) -> None:
-    put(receiver, str(RELAY_LOG), b"forged")
-    assert there(receiver) == {} and RELAY_LOG.name in receiver.fetched().refused[0]
-
-
-def test_refusals_are_counted_and_few_are_listed(receiver: Receiver) -> None:
-    for number in range(MAX_REFUSED + 5):
-        receiver.refuse(f"logs/{number}", "a link")
-    refused = receiver.fetched().refused
-    assert len(refused) == MAX_REFUSED + 1 and refused[-1] == "and 5 more"
 
 
 def test_a_full_disk_is_ours_not_the_agents(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:

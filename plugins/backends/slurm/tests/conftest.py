@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sysconfig
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
@@ -125,8 +125,8 @@ class OrdinaryUser:
         self.work.mkdir()
         os.chown(self.work, self.user.pw_uid, self.user.pw_gid)
 
-    def run(self, *argv: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-        user, env = self.user, {"PATH": os.environ["PATH"], "HOME": str(self.work), **(env or {})}
+    def run(self, *argv: str) -> subprocess.CompletedProcess[str]:
+        user, env = self.user, {"PATH": os.environ["PATH"], "HOME": str(self.work)}
         return subprocess.run(
             argv, user=user.pw_uid, group=user.pw_gid, extra_groups=(), cwd="/", env=env, umask=0o022,
             capture_output=True, text=True, check=False,

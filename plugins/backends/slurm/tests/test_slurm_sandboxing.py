@@ -12,7 +12,6 @@ from mlecore.backends import Problem
 from mlecore.errors import BackendError
 
 OFF = Problem(description="bwrap: no namespaces", fix="sysctl user.max_user_namespaces=10000")
-NONE = Problem(description="Apptainer is not installed", fix="Ask the administrators.")
 
 
 @pytest.fixture
@@ -38,16 +37,6 @@ def test_bubblewrap_comes_first_and_apptainer_where_it_does_not_work(
     node(monkeypatch, OFF, None)
     assert sandboxing.chosen("sandbox") == "apptainer"
     assert sandboxing.chosen("none") == "none"
-
-
-def test_without_either_both_reasons_are_given(monkeypatch: pytest.MonkeyPatch, image: str) -> None:
-    node(monkeypatch, OFF, NONE)
-    with pytest.raises(BackendError, match="no namespaces; Apptainer is not installed") as raised:
-        sandboxing.chosen("sandbox")
-    assert raised.value.fix == OFF.fix
-    node(monkeypatch, None, NONE)
-    with pytest.raises(BackendError, match=r"^no sandboxes here: Apptainer is not installed"):
-        sandboxing.chosen("sandbox", image)
 
 
 def test_names_of_images(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -62,3 +63,11 @@ def test_deep_folders_end_somewhere(home: Path) -> None:
     (folder / "x").touch()
     fetched, got = fetch(home)
     assert got == {} and not fetched.complete and "folders deep" in fetched.refused[0]
+
+
+def test_names_that_are_not_text_are_fetched_and_can_be_distinguished(home: Path) -> None:
+    os.mkfifo(os.fsencode(home / "submission") + b"/\xff\n")
+    (home / "submission" / os.fsdecode(b"\xfe.csv")).write_text("1")
+    fetched, _ = fetch(home)
+    assert fetched.files == 1
+    assert fetched.refused == ("submission/\\xff\\n: a FIFO, not a file",)

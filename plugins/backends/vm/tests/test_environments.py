@@ -180,3 +180,12 @@ def test_a_package_with_another_hash_is_not_installed(root: Path, monkeypatch: p
         with pytest.raises(BackendError, match=r"(?i)hash"):
             build(Recipe(pip=(f"{NAME}==1.0 --hash=sha256:{'0' * 64}",)), root)
     assert f"{MODULE}==1.0" in image.installed
+
+
+def test_packages_are_installed_alone_after_the_others(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Step] = []
+    monkeypatch.setattr(installing, "run", lambda step, *_: seen.append(step) or 0)
+    build(Recipe(pip=("a", "b"), pip_alone=("c==1",)), root)
+    first, second = (step for step in seen if "install" in step.argv)
+    assert first.lines == ("a", "b") and "--no-deps" not in first.argv
+    assert second.lines == ("c==1",) and "--no-deps" in second.argv
