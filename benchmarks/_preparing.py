@@ -1,4 +1,4 @@
-"""Preparing one competition from an archive of synthetic data, beside unzip and md5sum of the same archive.
+"""Preparing one competition from an archive of synthetic data, beside unzip and md5sum of it; then grading.
 
 Tables must be parsed and written again, which ``polars`` does with all that the archive holds.
 """
@@ -17,6 +17,9 @@ START = "import sys, mlecore; c = mlecore.competition(sys.argv[1]); c.loaded"
 MLECORE = "import os, sys; sys.stderr = open(os.devnull, 'w'); from mlecore.cli import main; main()"
 UNZIP = 'unzip -q "$0" -d "$1"; find "$1" -name "*.zip" -exec sh -c \'unzip -q "$0" -d "$0.d"\' {} \\;'
 MAKE = f"{START}; from pathlib import Path; c.make_raw(Path(sys.argv[2]), size=float(sys.argv[3]))"
+PERFECT = (
+    f"{START}; from pathlib import Path; c.perfect(c.data(Path(sys.argv[2])).private).to_csv(sys.argv[3], index=False)"
+)
 TABLES = """
 import sys
 from pathlib import Path
@@ -32,8 +35,8 @@ LIMIT = ("unzip", "md5sum")  # what any tool must do that unpacks the download a
 
 
 def steps(competition: str, size: float, folder: Path) -> dict[str, Callable[[], Measured]]:
-    """Makes the archive in ``folder``; what to measure then: the steps of LIMIT, and `mlecore prepare`."""
-    raw, archive, data = folder / "raw", folder / "download.zip", folder / "data"
+    """Makes the archive in ``folder``; what to measure then: the steps of LIMIT, `prepare` and `grade`."""
+    raw, archive, data, submission = (folder / name for name in ("raw", "download.zip", "data", "submission.csv"))
     run(python(MAKE, competition, raw, size))
     pack(raw, archive)
 
@@ -42,11 +45,18 @@ def steps(competition: str, size: float, folder: Path) -> dict[str, Callable[[],
         flags = ["--archive", archive, "--data", data, "--skip-verification", "--json"]
         return run(python(MLECORE, "prepare", competition, *flags))
 
+    def grade() -> Measured:
+        """The perfect submission, from the preparation before."""
+        if not submission.exists():
+            run(python(PERFECT, competition, data, submission))
+        return run(python(MLECORE, "grade", submission, competition, "--data", data))
+
     return {
         "unzip": lambda: run(["sh", "-c", UNZIP, archive, fresh(folder / "unzipped")]),
         "md5sum": lambda: run(["md5sum", archive]),
         "polars": lambda: run(python(TABLES, folder / "unzipped", folder / "copy.csv")),
         "mlecore prepare": prepare,
+        "mlecore grade": grade,
     }
 
 

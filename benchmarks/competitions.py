@@ -1,4 +1,4 @@
-"""`mlecore prepare` of all installed competitions in one table, beside unzip and md5sum of the same archives.
+"""`mlecore prepare` and `grade` of all installed competitions in one table, beside unzip and md5sum.
 
 python benchmarks/competitions.py                                  100 MB of synthetic data each: hours
 python benchmarks/competitions.py leaf-classification --mb 20
@@ -6,9 +6,10 @@ python benchmarks/competitions.py --mb 100 --record                keep the figu
 
 Figures are seconds of CPU, of all processes: other work on the machine changes them less than the clock. `tables` is
 what polars takes to read and write all CSV files of the download, and `x both` our time over that and the limit, of
-interest where there are hardly any other data. The last column is the ratio that was recorded for the same class of
-machine and the same --mb (benchmarks/recorded.json). Competitions
-without synthetic data are left out. The last lines name those with the worst ratios.
+interest where there are hardly any other data. `grade` is for the perfect submission, which has `rows` lines: choose
+--mb so that they are as many as in the real test part. The last column is the ratio that was recorded for the same
+class of machine and the same --mb (benchmarks/recorded.json). Competitions without synthetic data are left out. The
+last lines name those with the worst ratios.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ class Figures:
     ours: float  # seconds of CPU
     peak_mb: float  # of the largest process
     tables: float = 0.0  # seconds of CPU in which polars reads and writes all of them
+    rows: int = 0  # of the submission
+    grade: float = 0.0  # seconds of CPU
 
     @property
     def ratio(self) -> float:
@@ -66,7 +69,7 @@ def main() -> None:
     print(f"{machine()}; best of {args.rounds} rounds; limit: CPU seconds of {' + '.join(LIMIT)}")
     print(
         f"{'':{width}}  {'MB':>7}  {'limit':>7}  {'tables':>7}  {'ours':>7}  {'ratio':>6}  {'x both':>6}"
-        f"  {'peak MB':>7}  {'recorded':>8}"
+        f"  {'peak MB':>7}  {'rows':>9}  {'grade':>6}  {'recorded':>8}"
     )
     taken: dict[str, Figures] = {}
     for id in chosen:
@@ -74,7 +77,8 @@ def main() -> None:
         old = f"{Figures(**before[id]).ratio:8.2f}" if id in before else f"{'-':>8}"
         print(
             f"{id:{width}}  {f.mb:7.1f}  {f.limit:7.2f}  {f.tables:7.2f}  {f.ours:7.2f}  {f.ratio:6.2f}"
-            f"  {f.ours / (f.limit + f.tables):6.2f}  {f.peak_mb:7.0f}  {old}",
+            f"  {f.ours / (f.limit + f.tables):6.2f}  {f.peak_mb:7.0f}  {f.rows:9,}  {f.grade:6.2f}"
+            f"  {old}",
             flush=True,
         )
         if args.record:
@@ -102,6 +106,8 @@ def measure(id: str, mb: float, count: int) -> Figures:
             tables=round(measured["polars"].cpu, 3),
             ours=round(measured["mlecore prepare"].cpu, 3),
             peak_mb=round(measured["mlecore prepare"].peak_mb),
+            rows=sum(1 for _ in (folder / "submission.csv").open(encoding="utf-8")) - 1,
+            grade=round(measured["mlecore grade"].cpu, 3),
         )
 
 
