@@ -208,6 +208,8 @@ def test_agrees_with_what_is_collected(opt):
     assert code == 3 and "not graded" in words
     assert run(opt, MLECORE_CANDIDATES="best.csv\nwork/*.csv") == (0, "well-formed\n")
     assert "no file" in run(opt, MLECORE_CANDIDATES="best.csv")[1]
+    (home / "work" / ".first.csv").write_text("id\n")  # collection would take it
+    assert run(opt, MLECORE_CANDIDATES="work/*.csv")[0] == 1
     (home / "submission").rmdir()
     (home / "submission").symlink_to("work")
     (home / "work" / "submission.csv").write_text(SAMPLE)
