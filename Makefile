@@ -44,7 +44,7 @@ test-all: test types test-rest test-kubernetes docs  ## everything, with the ful
 	$(MAKE) test-kits KITS=--all
 
 test-rest: env  ## what `make test` leaves out, except for Kubernetes: engines, sandboxes, browsers, what takes long
-	$(PYTEST) -n $(WORKERS) --ignore tests/docs -m "($(LONG)) and not (kubernetes or conformance)"
+	$(PYTEST) -n $(WORKERS) --ignore tests/docs --durations=20 -m "($(LONG)) and not (kubernetes or conformance)"
 
 test-kits: env  ## full kits, of the competitions that scripts/kits.py names
 	$(PYTEST) -n $(WORKERS) $$(.venv/bin/python scripts/kits.py $(KITS))
