@@ -301,3 +301,13 @@ def test_gaps_in_short_rows_count_as_cells_but_a_large_sample_allows_more(valida
                 guard.guard(path, sample)
             with pytest.raises(validate.Malformed, match="too many cells"):
                 validate.check(told, str(path), str(sample))
+
+
+def test_labels_may_be_true_and_false(opt):
+    lay(
+        opt, {"id": "id", "columns": {"p": {"type": "label", "low": 0, "high": 1}}}, "id,p\na,False\nb,False\nc,False\n"
+    )
+    hand_in(opt, "id,p\na,True\nb,False\nc,True\n")
+    assert run(opt) == (0, "well-formed\n")
+    hand_in(opt, "id,p\na,True\nb,0\nc,1\n")  # text to pandas
+    assert run(opt)[0] == 3
