@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from mlecore.errors import DataError
@@ -44,6 +45,8 @@ def _serious(harness: Harness, check: Callable[[Subject], Iterator[Finding]]) ->
 
 
 def _is_known(harness: Harness, where: str) -> bool:
-    """Do the facts name a leak of this public file, or of the folder or archive that it is in?"""
+    """Do the facts name a leak of this public file, of the folder or archive that it is in, or of its unpacked copy?"""
+    archive, _, member = where.partition("!")
+    unpacked = (PurePosixPath(archive).parent / member).as_posix() if member else where
     files = {leak.file for leak in harness.facts.leaks}
-    return any(where == file or where.startswith((f"{file}/", f"{file}!")) for file in files)
+    return any(where == file or unpacked == file or where.startswith((f"{file}/", f"{file}!")) for file in files)
