@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import struct
 import zipfile
@@ -29,3 +30,13 @@ def make_bomb() -> Callable[..., Path]:
         return path
 
     return make
+
+
+@pytest.fixture
+def uv() -> str:
+    """The program uv: the workspace's own, else the one on the path."""
+    beside = Path(__file__).parents[1] / ".tools" / "bin" / "uv"
+    found = str(beside) if beside.exists() else shutil.which("uv")
+    if found is None:
+        pytest.skip("uv is not here")
+    return found

@@ -22,13 +22,28 @@ SCRIPT = "#!{python}\nimport sys\nfrom {module} import {function}\nsys.exit({fun
 
 
 @pytest.fixture
-def uv() -> str:
-    """The program uv: the workspace's own, else the one on the path."""
-    beside = Path(__file__).parents[2] / ".tools" / "bin" / "uv"
-    found = str(beside) if beside.exists() else shutil.which("uv")
-    if found is None:
-        pytest.skip("uv is not here")
-    return found
+def follow(environment: dict[str, str], tmp_path: Path) -> Callable[..., tuple[Path, str]]:
+    """Give every command of a page to a shell; returns the folder in which they ran, and what they printed."""
+
+    def run(page: str, *, at_least: int) -> tuple[Path, str]:
+        blocks = re.findall(r"^```sh\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+        assert sum(block.count("\n") for block in blocks) >= at_least
+        (folder := tmp_path / "work").mkdir()
+        tmp_path.chmod(0o755)
+        done = subprocess.run(
+            ["bash", "-exc", "\n".join(blocks)],
+            cwd=folder,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=900,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout
+        return folder, done.stdout
+
+    return run
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,25 +17,10 @@ TEXT = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
 
 @pytest.mark.sandbox
 def test_every_command_of_the_page(
-    environment: dict[str, str], tmp_path: Path, uploads: Path, offer: Callable[[str], None]
+    follow: Callable[..., tuple[Path, str]], uploads: Path, offer: Callable[[str], None]
 ) -> None:
-    commands = re.findall(r"^```sh\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
-    assert sum(block.count("\n") for block in commands) >= 80
     offer("openai")
-    folder = tmp_path / "work"
-    folder.mkdir()
-    tmp_path.chmod(0o755)
-    done = subprocess.run(
-        ["bash", "-ec", "\n".join(commands)],
-        cwd=folder,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=900,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout
+    folder, _ = follow(TEXT, at_least=80)
     assert (uploads / "mle_agent_my_agent-0.1.0-py3-none-any.whl").is_file()
     for group, agent, calls in (("script", "command", 1), ("llm", "my-llm-agent", 3), ("published", "my-agent", 1)):
         (run,) = (folder / "runs" / group).glob(f"{agent}--*")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import zipfile
@@ -15,18 +14,7 @@ import pytest
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 collect_ignore = ["acme-mle-plugins"]  # its tests run where it is installed
-SCRIPT = "#!{python}\nimport sys\nfrom {module} import {function}\nsys.exit({function}())\n"
 _BUILD = "import sys, uv_build; print(uv_build.build_wheel(sys.argv[1]))"
-
-
-@pytest.fixture
-def uv() -> str:
-    """The program uv: the workspace's own, else the one on the path."""
-    beside = Path(__file__).parents[2] / ".tools" / "bin" / "uv"
-    found = str(beside) if beside.exists() else shutil.which("uv")
-    if found is None:
-        pytest.skip("uv is not here")
-    return found
 
 
 @pytest.fixture
