@@ -19,7 +19,7 @@ import attrs
 import click
 from schema_pages import comments
 
-from mlecore.cli import _COMMANDS, main
+from mlecore.cli import main
 from mlecore.hookspecs import SPECS
 
 
@@ -156,11 +156,11 @@ def hooks_page() -> str:
 
 
 def commands_page() -> str:
-    """Every command of the core."""
-    words = "Plugins bring further commands (entry-point group `mlecore.commands`): `mlecore --help` lists them."
+    """Every command of the packages of this repository."""
+    words = "Some commands come with a package of their own (entry-point group `mlecore.commands`)."
     parts = ["# Commands", prose(main.help), words]
     context = click.Context(main, info_name="mlecore")
-    for name in _COMMANDS:
+    for name in main.list_commands(context):
         command = main.get_command(context, name)
         assert command is not None
         parts += _command(command, f"mlecore {name}")

@@ -12,10 +12,10 @@ import pytest
 from mlecore_testing.competitions import RULES, data
 from mlecore_testing.competitions.harness import Harness
 from mlecore_testing.rules import Stop
+from mlecore_testing.scaffold import names, write
 
 from mlecore import competition, facts
 from mlecore.registry import discovery, loading
-from mlecore.scaffold import names, write
 
 WITHOUT_DATA = {"facts", "light", "description", "raw", "prepare", "raw-untouched"}
 

@@ -1,8 +1,8 @@
 """New plugin packages, written from the templates in this folder.
 
-``common/`` holds what all kinds get; each kind, and each of ``EXAMPLES``, may have a folder of its own. A template is a
-text with ``$name``, ``$title``, ``$module`` and other names of ``_values`` in it (``$$`` is a dollar sign); ``module/``
-becomes the import package, and ``gitignore.tmpl`` .gitignore: what builds packages leaves out hidden files.
+``common/`` holds the files of all kinds; each kind, and each of ``EXAMPLES``, may have a folder of its own. A template
+contains ``$name``, ``$title``, ``$module`` and the other names of ``_values`` (``$$`` is a dollar sign). The folder
+``module/`` becomes the import package. ``gitignore.tmpl`` becomes .gitignore: build tools leave out hidden files.
 """
 
 from __future__ import annotations

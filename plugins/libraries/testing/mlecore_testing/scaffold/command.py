@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from mlecore.errors import UsageError
-from mlecore.scaffold import EXAMPLES, KINDS, names, write
+from mlecore_testing.scaffold import EXAMPLES, KINDS, names, write
 
 
 @click.command("new")
@@ -41,7 +41,7 @@ def command(kind: str, name: str, into: Path, **examples: bool) -> None:
     shown = shlex.quote(str(folder))
     click.echo(f"Wrote {shown}. What to do next:")
     for line in (
-        f"{_installer()} install -e {shown} mlecore-testing",
+        f"{_installer()} install -e {shown}",
         f"pytest {shown}",
         f"mlecore plugins show {name} --kind {kind}",
     ):
