@@ -18,12 +18,11 @@ if sys.platform == "win32":
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from mlecore.registry.entry_points import Point
-
 _COMMANDS = {
     "competitions": "List and inspect installed competitions.",
     "plugins": "List and inspect installed plugins.",
     "prepare": "Prepare the data of competitions.",
+    "data": "List, verify and copy prepared data.",
     "run": "Run agents on competitions.",
     "runs": "Inspect, resume, retry, cancel and share runs.",
     "check": "Check that a submission is well-formed; needs no answers.",
@@ -33,7 +32,6 @@ _COMMANDS = {
     "images": "Build, list, remove and push images of agents.",
     "demo": "Run an agent on small data, from preparing to the report.",
     "doctor": "Check this machine's setup.",
-    "completion": "Print the completion script for your shell.",
 }
 
 
@@ -58,10 +56,7 @@ class _Commands(click.Group):
         if name in _COMMANDS:
             command: click.Command = importlib.import_module(f"mlecore.cli.{name}").command
             return command
-        from mlecore.registry.entry_points import commands
-
-        point = commands().get(name)
-        return None if point is None else _brought(point)
+        return provided(name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -156,10 +151,13 @@ def _columns() -> int:
         return 80
 
 
-def _brought(point: Point) -> click.Command:
-    """A plugin's command. Raises PluginError."""
+def provided(name: str) -> click.Command | None:
+    """A plugin's command, None if no plugin has one of this name. Raises PluginError if it cannot be imported."""
     from mlecore.errors import PluginError
+    from mlecore.registry.entry_points import commands
 
+    if (point := commands().get(name)) is None:
+        return None
     try:
         command = point.load()
     except (Exception, SystemExit) as error:

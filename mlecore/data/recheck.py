@@ -115,7 +115,7 @@ def _changed(data: Prepared, problems: Iterable[str]) -> DataError:
     where = DataDirs((folder,)).flags(data.edition, data.synthetic)
     return DataError(
         f"{data.competition}: the data in {data.root} were changed after they were prepared: {shown}",
-        fix=f"To see all changes: mlecore prepare {data.competition}{where} --verify\n"
+        fix=f"To see all changes: mlecore data verify {data.competition}{where}\n"
         f"To prepare the data again: mlecore prepare {data.competition}{where} --force",
     )
 

@@ -38,7 +38,7 @@ def shown(text: str) -> Iterator[str]:
 
 
 NEEDS = {
-    r"prepare (?!.*--list|.*--verify|.*--synthetic|.*optical-digits)": "a Kaggle account",
+    r"prepare (?!.*--synthetic|.*optical-digits)": "a Kaggle account",
     r"grade .*--edition": "data of that edition",
     r"run .*--(model|backend|plan|network)": "a model, an image or a cluster",
     r"run .*(baseline|pip=)": "packages of a registry",

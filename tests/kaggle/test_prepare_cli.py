@@ -29,12 +29,12 @@ def test_from_kaggle_to_prepared_and_verified(
     assert (folder / "prepared/public/description.md").read_text() == "# tiny\n"
     (again,) = cli.json("prepare", "tiny")
     assert again["state"] == "unchanged" and again["digest"] == row["digest"]
-    assert cli("prepare", "tiny", "--verify").returncode == 0
+    assert cli("data", "verify", "tiny").returncode == 0
     (folder / "leaderboard.csv").unlink()  # as where MLE-bench prepared the data
     assert "tiny: 3 teams in" in cli("data", "leaderboard", "tiny").stdout
     assert (folder / "leaderboard.csv").read_text() == "score\n3.0\n2.0\n1.0\n"
     (folder / "prepared/private/test.csv").write_text("id,y\n0,1\n")
-    bad = cli("prepare", "tiny", "--verify")
+    bad = cli("data", "verify", "tiny")
     assert bad.returncode == 1 and "private/test.csv: has" in bad.stdout
 
 
@@ -43,11 +43,11 @@ def test_with_all_the_others_go_on_and_the_list_comes_at_the_end(
 ) -> None:
     for name in ("good", "rules-one", "rules-two", "shut", "changed", "broken"):
         md5 = kaggle.add(name, raw_files)
-        more = 'closed = "Ask a participant of 2012."' if name == "shut" else ""
+        more = 'split = "low"' + ('\nclosed = "Ask a participant of 2012."' if name == "shut" else "")
         plugin = "import no_such_module" if name == "broken" else None
         cli.install(name, "0" * 32 if name == "changed" else md5, more, **({"plugin": plugin} if plugin else {}))
     kaggle.accepted -= {"rules-one", "rules-two", "shut"}
-    done = cli("prepare", "--all")
+    done = cli("prepare", "--split", "all")
     assert done.returncode == 3
     end = done.stderr.partition(" ready. What to do about the others")[2]
     assert "competitions/rules-one/rules" in end and "competitions/rules-two/rules" in end
@@ -61,24 +61,24 @@ def test_with_all_the_others_go_on_and_the_list_comes_at_the_end(
         "shut": "CannotJoin",
         "changed": "DataError",
     }
-    everything = cli("prepare", "--all", "--synthetic")  # none of these has synthetic data
+    everything = cli("prepare", "--split", "all", "--synthetic")  # none of these has synthetic data
     assert "good: skipped" in everything.stderr
 
 
 @pytest.mark.parametrize(
     "arguments",
     [
-        (),
-        ("nothing-like-it",),
-        ("tiny", "--synthetic", "--raw", "."),
-        ("tiny", "--verify", "--force"),
-        ("tiny", "--verify"),
+        ("prepare",),
+        ("prepare", "nothing-like-it"),
+        ("prepare", "tiny", "--synthetic", "--raw", "."),
+        ("data", "verify"),
+        ("data", "verify", "tiny"),
     ],
 )
 def test_wrong_usage_is_reported_with_its_exit_code(cli: Any, arguments: tuple[str, ...]) -> None:
     cli.install("tiny", "0" * 32)
     cli.install("other", "0" * 32)
-    done = cli("prepare", *arguments)
+    done = cli(*arguments)
     assert done.returncode == 2 and "Traceback" not in done.stderr
 
 

@@ -1,11 +1,10 @@
-"""`mlecore runs`: one file per command next to this one, imported when it is used."""
+"""`mlecore runs`: groups of runs."""
 
 from __future__ import annotations
 
-import importlib
-import keyword
-
 import click
+
+from mlecore.cli._group import Group
 
 _COMMANDS = (
     "list",
@@ -24,19 +23,7 @@ _COMMANDS = (
 )
 
 
-class _Commands(click.Group):
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*_COMMANDS]  # not list(): once imported, this module's `list` is the command
-
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in _COMMANDS:
-            return None
-        module = f"{name}_" if keyword.iskeyword(name) else name
-        command: click.Command = importlib.import_module(f"mlecore.cli.runs.{module}").command
-        return command
-
-
-@click.group("runs", cls=_Commands)
+@click.group("runs", cls=Group, package=__name__, own=_COMMANDS)
 def command() -> None:
     """Inspect, resume, retry, cancel and share runs.
 

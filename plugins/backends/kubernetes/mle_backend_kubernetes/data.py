@@ -138,7 +138,7 @@ class Data:
             self._cluster.delete(self._cluster.path("persistentvolumeclaims", claim))
             raise DataError(
                 f"the data of {dataset.competition} changed while they were being uploaded",
-                fix=f"mlecore prepare {dataset.competition} --verify",
+                fix=f"mlecore data verify {dataset.competition}",
             )
 
     def _check(self, claim: str, dataset: Dataset, sizes: dict[str, int], progress: Progress) -> str:

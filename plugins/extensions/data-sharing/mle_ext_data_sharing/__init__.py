@@ -1,4 +1,4 @@
-"""The command `mlecore data`: prepared data from one machine to another, and the leaderboards for them."""
+"""Commands of `mlecore data`: prepared data from one machine to another, and the leaderboards for them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,7 @@ from mlecore.cli._shared import competitions_named, data_option, edition_option
 
 @click.group("data")
 def command() -> None:
-    """Copy prepared data to other machines, and get leaderboards.
-
-    URL can be any storage that fsspec supports: a folder, NFS, s3://, gs:// ... Only the public part is copied,
-    never the answers. s3 also needs the package s3fs, gs needs gcsfs.
-    """
+    """What `mlecore data` gains: `push`, `pull` and `leaderboard`."""
 
 
 _synthetic = click.option("--synthetic", is_flag=True, help="Use the synthetic data.")
@@ -29,7 +25,11 @@ _synthetic = click.option("--synthetic", is_flag=True, help="Use the synthetic d
 @data_option
 @edition_option
 def push(url: str, ids: tuple[str, ...], synthetic: bool, data: tuple[Path, ...], edition: str) -> None:
-    """Copy public data to URL."""
+    """Copy public data to URL, never the answers.
+
+    URL can be any storage that fsspec supports: a folder, NFS, s3://, gs:// ... s3 also needs the package s3fs, gs
+    needs gcsfs.
+    """
     from mle_ext_data_sharing import copying
     from mlecore.cli._progress import watching
     from mlecore.competitions import competition
@@ -51,7 +51,7 @@ def push(url: str, ids: tuple[str, ...], synthetic: bool, data: tuple[Path, ...]
 @data_option
 @edition_option
 def pull(url: str, ids: tuple[str, ...], synthetic: bool, data: tuple[Path, ...], edition: str) -> None:
-    """Copy public data from URL, and verify each file.
+    """Copy public data from URL (see push), and verify each file.
 
     Agents can work on the data, but submissions cannot be graded without the answers.
     """
