@@ -1,4 +1,4 @@
-"""Data on disk: where they are, how they get there, how we know that they are complete."""
+"""Data on disk: where they are, how they get there, and how mlecore knows that they are complete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What killed commands left on this machine. The next command of the kind removes it; `doctor --clean` removes all."""
+"""Files that killed commands left behind. The next command of its kind removes them; `doctor --clean` removes all."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Leftover:
 
 
 def leftovers(data: Path) -> list[Leftover]:
-    """Temporary folders, and those of a data directory. What a running command uses is not a leftover."""
+    """Leftovers in the temporary folder and in a data directory, without those that a running command uses."""
     found = [leftover(path) for path in abandoned_scratch()]
     if data.is_dir():
         folders = [folder for folder in sorted(data.iterdir()) if folder.is_dir() and folder.name != OBFUSCATED]
@@ -35,7 +35,7 @@ def leftovers(data: Path) -> list[Leftover]:
 
 
 def leftover(path: Path, competition: Path | None = None) -> Leftover:
-    """One that is removed under the lock of its competition, if it has one."""
+    """A leftover; if it belongs to a competition, it is removed under that competition's lock."""
 
     def remove() -> None:
         with lock(competition, "removing leftovers") if competition else nullcontext():
@@ -46,7 +46,7 @@ def leftover(path: Path, competition: Path | None = None) -> Leftover:
 
 
 def _of_competition(folder: Path) -> Iterator[Leftover]:
-    """Folders half made, replaced or discarded. A partial download is kept: it is resumed."""
+    """Folders that are unfinished, replaced or discarded. A partial download stays, because it is resumed."""
     paths = [path for below in (folder, folder / "synthetic") if below.is_dir() for path in sorted(below.iterdir())]
     paths = [path for path in paths if _is_left(path)]
     if not paths:

@@ -1,6 +1,6 @@
 """Compares prepared files with their manifest.
 
-A file with the size and the time of the manifest is taken for unchanged. If only its time differs, its content is read.
+A file whose size and time match the manifest counts as unchanged. If only the time differs, the content is compared.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ Found = dict[str, tuple[int, int]]  # path -> size in bytes, time in nanoseconds
 class Comparison:
     """How files differ from the manifest."""
 
-    problems: list[str]  # what is missing, extra, or has other content
-    times: dict[str, int]  # files that only have another time -> that time in nanoseconds
+    problems: list[str]  # files that are missing, extra, or changed
+    times: dict[str, int]  # files that differ in time only -> their time now, in nanoseconds
 
 
 def compare(
@@ -39,8 +39,8 @@ def compare(
 ) -> Comparison:
     """Compare the files in ``root`` with the manifest in ``lists``. Raises DataError for what cannot be read.
 
-    ``everything``: read all files, not only those whose time differs. ``reading`` is told how many files will be read,
-    and their bytes.
+    ``everything``: read all files, not only those whose time differs. ``reading`` is called with the number of files
+    to read and their total size in bytes.
     """
     if everything:
         there: Found = {path: (status.st_size, status.st_mtime_ns) for path, status in walk(root)}
@@ -70,9 +70,9 @@ def compare(
 
 
 def _suspects(root: Path, lists: Path) -> tuple[Found, set[str]]:
-    """Files that are not in the manifest with their size and time, and paths of the manifest that were not found so.
+    """Files whose size and time the manifest does not have, and paths of the manifest without such a file.
 
-    Takes seconds for a million files: lines of the manifest are compared as they are.
+    Compares the manifest's lines as text, which takes seconds for a million files.
     """
     path = lists / FILES
     try:
@@ -94,6 +94,6 @@ def _suspects(root: Path, lists: Path) -> tuple[Found, set[str]]:
 
 
 def set_times(lists: Path, times: Mapping[str, int], into: Path) -> None:
-    """Write the list of files of ``lists`` into ``into``, with other times of some files. Raises OSError."""
+    """Copy the list of files from ``lists`` to ``into``, with new times for some files. Raises OSError."""
     entries = read_files(lists)
     write_files(into, (evolve(each, mtime_ns=times.get(each.path, each.mtime_ns)) for each in entries))

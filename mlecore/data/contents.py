@@ -1,4 +1,4 @@
-"""What a zip says that it holds, checked before anything of it is written."""
+"""The members of a zip, checked before anything is written."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from mlecore.archives import reading, refuse_zip_bomb, require_zip
 from mlecore.errors import DataError
 from mlecore.file_names import require_holdable
 
-Member = tuple[zipfile.ZipInfo, str]  # and its path below the folder that it is unpacked to
+Member = tuple[zipfile.ZipInfo, str]  # and its path below the target folder
 
 
 def contents(archive: Path) -> tuple[list[Member], set[str]]:
-    """Its files, and all folders that they need or that it names; "" is the topmost.
+    """The files of an archive, and all folders that they need or that it lists; "" is the topmost.
 
     Raises DataError for an archive that is damaged, whose members would leave the folder, are links, have the same path
     or inflate too far.
@@ -47,7 +47,7 @@ def contents(archive: Path) -> tuple[list[Member], set[str]]:
 
 
 def _declared(archive: Path) -> int:
-    """How many members the end record names; zipfile believes a damaged directory."""
+    """Number of members by the end record: zipfile does not notice a directory that was cut off."""
     with archive.open("rb") as file:
         file.seek(-min(archive.stat().st_size, (1 << 16) + 128), os.SEEK_END)
         tail = file.read()
@@ -59,7 +59,7 @@ def _declared(archive: Path) -> int:
 
 
 def _paths(archive: Path, members: Sequence[zipfile.ZipInfo]) -> list[str]:
-    """Where each member goes, below the folder; refuses those that would leave it, and two with one path."""
+    """The target path of each member. Rejects paths outside the folder, and two members with the same path."""
     paths: dict[str, None] = {}
     for info in members:
         kind = stat.S_IFMT(info.external_attr >> 16)

@@ -1,4 +1,4 @@
-"""Disk space: enough of it before something large begins, and a message for a full disk."""
+"""Disk space: check it before a large step starts, and explain a full disk."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mlecore.units import show_size
 
 
 def require(folder: Path, needed: int, what: str, elsewhere: str = "name another directory with --data") -> None:
-    """Raise DataError with the sizes when the disk of ``folder`` has less than ``needed`` bytes left."""
+    """Raise DataError, with both sizes, if the disk of ``folder`` has less than ``needed`` bytes free."""
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise DataError(

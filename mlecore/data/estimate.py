@@ -1,4 +1,4 @@
-"""What synthetic data of a large size will take, by a trial of size 1, before they are created."""
+"""Estimate the disk and time that large synthetic data take, from a trial of size 1."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from mlecore.units import show_duration, show_size
 if TYPE_CHECKING:
     from mlecore.competitions import Competition
 
-LARGE = 10.0  # the size from which a trial of size 1 costs little beside the data
-_BLOCK = 4096  # bytes that a file takes at least, on most file systems
+LARGE = 10.0  # from this size on, a trial of size 1 costs little compared with the data
+_BLOCK = 4096  # bytes: the least that a file takes on most file systems
 
 
 def estimate(competition: Competition, folder: Path, seed: int, size: float) -> str:
-    """Disk and time that data of this size will take, in words, if both grow with the size.
+    """The disk and time that data of this size will take, in words, assuming that both grow with the size.
 
-    Raises DataError, with the largest size that fits, where the disk of ``folder`` cannot hold them.
+    Raises DataError, with the largest size that fits, if the disk of ``folder`` is too small.
     """
     trial = Path(tempfile.mkdtemp(dir=folder, prefix=".", suffix=".tmp"))  # swept after a kill
     try:
@@ -47,6 +47,6 @@ def estimate(competition: Competition, folder: Path, seed: int, size: float) -> 
 
 
 def _taken(folder: Path) -> int:
-    """Bytes on the disk; links count as files, for most become copies: see ``scatter.py``."""
+    """Bytes on the disk. Links count as files, because most become copies (``file_order.py``)."""
     sizes = (os.lstat(f"{place}/{name}").st_size for place, _, names in os.walk(folder) for name in names)
     return sum(-(-size // _BLOCK) * _BLOCK for size in sizes)

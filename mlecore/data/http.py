@@ -1,7 +1,7 @@
 """Download one file over HTTP: resumed, hashed as it arrives, retried on a bad connection.
 
-``FILE.partial`` holds what has arrived, ``FILE.partial.json`` what it is a part of; they stay when it is killed.
-``FILE.json`` next to a finished one has its MD5, so that it is not read again.
+``FILE.partial`` has the bytes so far, ``FILE.partial.json`` the size and validator of the whole file; both survive a
+kill. ``FILE.json`` next to a finished file has its MD5, so that it is not read again.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from mlecore.backends import Progress
     from mlecore.facts import Facts
 
-CHUNK = 1 << 16  # errors of a dropped connection
-TIMEOUT = (20.0, 60.0)  # seconds to connect, and without a byte
-REACH = 10.0  # seconds after which a server counts as out of reach, if nothing has ever arrived from it
-PATIENCE = 8  # attempts in a row without a byte
+CHUNK = 1 << 16  # bytes: what a dropped connection loses
+TIMEOUT = (20.0, 60.0)  # seconds: to connect, and between two bytes
+REACH = 10.0  # seconds until a server that has sent nothing counts as unreachable
+PATIENCE = 8  # attempts in a row that bring no byte
 LONGEST_WAIT = 60.0  # seconds between two attempts, unless the server names a time
 _LONGEST_ASKED = 900.0
 _NOTICED = 3.0  # seconds
@@ -47,7 +47,7 @@ _TELL_EVERY = 60.0
 
 
 class Transient(Exception):
-    """An error that may be gone the next time; ``after`` seconds if the server says so."""
+    """A temporary error. ``after``: the seconds after which the server wants to be asked again."""
 
     progress = False  # bytes arrived before it
 
@@ -57,20 +57,20 @@ class Transient(Exception):
 
 
 class Unreachable(Transient):
-    """There was no connection at all: no network, no such host, nobody there."""
+    """No connection was made: no network, no such host, or nothing listens there."""
 
 
 class Stale(Transient):
-    """What has arrived is not a part of what the server has now: start again."""
+    """The file on the server has changed since the download started: start again."""
 
 
 @frozen(kw_only=True)
 class Body:
-    """What a server sends from ``offset`` on."""
+    """The response to a request for a file from ``offset`` on."""
 
-    offset: int  # 0 although a later one was asked for: the file changed, or the server cannot resume
+    offset: int  # 0 instead of the requested one: the file changed, or the server cannot resume
     size: int | None  # of the whole file
-    validator: str | None  # ETag or Last-Modified: if it is the same, so are the bytes
+    validator: str | None  # ETag or Last-Modified: equal means the same bytes
     chunks: Iterator[bytes]
 
 
@@ -83,7 +83,7 @@ def fetch_file(
 ) -> str:
     """Download to ``target`` (complete or absent) and return its MD5.
 
-    ``room(size)`` is how much the disk must have free for a download of ``size`` bytes and its further use.
+    ``room(size)`` is the free disk space, in bytes, that a download of ``size`` bytes and its use need.
     Raises DataError if the connection stays bad or the disk is too small; what has arrived is kept.
     """
     arriving, state = _partial(target)
@@ -109,13 +109,13 @@ def fetch_file(
 
 
 def patience(unreachable: float | None = None, progress: Progress | None = None) -> Retrying:
-    """Calls a function again while it raises Transient, waiting longer each time or as long as the server asks.
+    """Retries a function while it raises Transient, waiting longer each time or as long as the server asks.
 
-    ``unreachable``: seconds after which it gives up where no connection was made; None: as for other errors. A wait
-    that a person would notice is told to ``progress``, or else to the log, at once and every minute.
+    ``unreachable``: seconds after which it gives up if no connection was made; None: as for other errors. A wait that
+    a person would notice is reported to ``progress``, or else to the log, at once and every minute.
 
-    Tenacity, not its wrapper stamina: attempts are counted again after one that made progress. The last Transient
-    is raised after ``PATIENCE`` attempts without any.
+    An attempt that made progress resets the count, which stamina, the wrapper of tenacity, cannot do. After
+    ``PATIENCE`` attempts without progress the last Transient is raised.
     """
     import tenacity
 
@@ -174,7 +174,7 @@ def _attempt(
     progress: Progress | None,
     room: Callable[[int], int],
 ) -> str:
-    """One connection: the MD5 of the whole file. Raises Transient, and says whether anything has arrived."""
+    """One connection. Returns the MD5 of the whole file; raises Transient, with ``progress`` set if bytes arrived."""
     before = arriving.stat().st_size if arriving.exists() else 0
     try:
         return _receive(open, target, arriving, state, progress, room)
@@ -208,9 +208,9 @@ def _receive(
     if body.size is not None:
         needed = room(body.size) - body.offset
         require(target.parent, needed, f"the download {target.name} and what is made of it")
-    if not body.offset:  # another file: what has arrived must go before the new one is named
+    if not body.offset:  # another file: drop the old bytes before the new validator is noted
         arriving.unlink(missing_ok=True)
-        arriving.touch(0o600)  # an archive holds the labels that answers are drawn from
+        arriving.touch(0o600)  # answers are drawn from the labels in it
     files.replace(state, json.dumps({"validator": body.validator, "size": body.size}).encode())
     done = body.offset
     with arriving.open("r+b") as file:
@@ -231,7 +231,7 @@ def _receive(
 
 
 def cause(error: BaseException) -> str:
-    """Why a request failed, without the texts of its exceptions: they may quote headers, and keys in them."""
+    """Why a request failed, without the exceptions' own texts: they may quote headers that contain keys."""
     found, inner = "", [error]
     while inner:
         error = inner[0]
@@ -254,7 +254,7 @@ def open_url(url: str, offset: int, validator: str | None) -> Body:
 
 
 def range_headers(offset: int, validator: str | None) -> dict[str, str]:
-    """Ask for the rest only, and only if it is the rest of the same file; the bytes as they are."""
+    """Headers that ask for the rest of the same file, uncompressed."""
     rest = {"Range": f"bytes={offset}-", "If-Range": validator} if offset and validator else {}
     return {"Accept-Encoding": "identity", **rest}
 
@@ -296,12 +296,12 @@ def _chunks(response: Response) -> Iterator[bytes]:
 
 
 def busy(server: str, status: int, said: str) -> str:
-    """What a server says that may answer the next time."""
+    """A message for a server that may answer next time."""
     return f"{server} asks to wait" if status == 429 else f"{server} answers {status} {said}".rstrip()
 
 
 def retry_after(response: Response) -> float | None:
-    """Seconds that the server asks for, given as such or as a date."""
+    """The seconds that the server asks to wait, whether given as a number or as a date."""
     text = response.headers.get("Retry-After", "")
     if text.isdigit():
         return float(text)
@@ -312,7 +312,7 @@ def retry_after(response: Response) -> float | None:
 
 
 def archive_md5(archive: Path) -> str:
-    """The MD5 of a file: as recorded when it was downloaded, if the file is unchanged, else computed."""
+    """The MD5 of a file: recorded when it was downloaded, or computed if the file has changed since."""
     record, status = _read(_record(archive)), archive.stat()
     if (record.get("size"), record.get("mtime_ns")) == (status.st_size, status.st_mtime_ns):
         return str(record["md5"])
@@ -320,12 +320,12 @@ def archive_md5(archive: Path) -> str:
 
 
 def downloaded(target: Path) -> bool:
-    """Was this file downloaded by fetch_file, rather than put there by the user?"""
+    """Did fetch_file download this file? Otherwise the user put it there."""
     return _record(target).exists()
 
 
 def forget(target: Path) -> None:
-    """Remove a download, finished or not, with its records."""
+    """Remove a download, finished or not, and the records next to it."""
     for path in (target, *_partial(target), _record(target)):
         path.unlink(missing_ok=True)
 

@@ -1,4 +1,4 @@
-"""Where data are: the folders of a data directory, and finding what is prepared in one of several."""
+"""The folders of a data directory, and the search for prepared data in several of them."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from mlecore.data.prepared import Prepared, stamp
 from mlecore.errors import DataError, UsageError
 
 OBFUSCATED = "obfuscated"
-"""The folder of a data directory with what agents of obfuscated runs see."""
+"""The folder of a data directory with the data that agents of obfuscated runs see."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 @frozen
 class DataDirs:
-    """Several data directories. The first one is written to; the others are only read."""
+    """Several data directories. mlecore writes to the first one and only reads the others."""
 
     dirs: tuple[Path, ...]
 
     @classmethod
     def of(cls, given: Sequence[str | Path] = ()) -> DataDirs:
-        """Those of ``--data``, or of ``MLECORE_DATA``, or the default; MLE-bench's own comes last, if it is there."""
+        """The directories of ``--data``, or ``MLECORE_DATA``, or the default; then MLE-bench's own, if it exists."""
         from platformdirs import user_cache_path, user_data_path
 
         listed = os.environ.get("MLECORE_DATA", "").split(os.pathsep)
@@ -39,24 +39,24 @@ class DataDirs:
 
     @property
     def first(self) -> Path:
-        """The directory that is written to."""
+        """The directory that mlecore writes to."""
         return self.dirs[0]
 
     def flags(self, edition: str = "v1", synthetic: bool = False) -> str:
-        """What `mlecore prepare ID` needs besides, in a command that is printed, to prepare such data here."""
+        """The further flags of a printed `mlecore prepare ID` that prepares such data here."""
         data = "" if self.first == DataDirs.of().first else f" --data {shlex.quote(str(self.first))}"
         return (" --synthetic" if synthetic else "") + (f" --edition {edition}" if edition != "v1" else "") + data
 
     def folder(self, competition: str) -> Path:
-        """The folder of a competition in the directory that is written to."""
+        """The folder of a competition in the first directory."""
         return self.first / _name(competition, "competition")
 
     def target(self, competition: str, edition: str = "v1", synthetic: bool = False) -> Path:
-        """The prepared folder that preparing writes."""
+        """The folder that preparing creates."""
         return self.folder(competition) / prepared_name(edition, synthetic)
 
     def find(self, competition: str, edition: str = "v1", synthetic: bool = False) -> Prepared | None:
-        """Prepared data in the first directory that has them, or None; reads two small files at most."""
+        """Prepared data from the first directory that has them, or None. Reads at most two small files."""
         name = prepared_name(edition, synthetic)
         for folder in self.dirs:
             root = folder / _name(competition, "competition") / name
@@ -80,7 +80,7 @@ class DataDirs:
         return None
 
     def adopted(self, root: Path, competition: str) -> Path:
-        """Where we keep the manifest of data that are not ours to write to, such as those that MLE-bench prepared."""
+        """The folder for the manifest of data that mlecore may not change, such as those that MLE-bench prepared."""
         import hashlib
 
         key = hashlib.sha256(os.fsencode(root.resolve())).hexdigest()[:16]
@@ -91,7 +91,7 @@ class DataDirs:
         return next((path for path in self._beside(competition, f"{competition}.zip") if path.is_file()), None)
 
     def leaderboard(self, competition: str) -> Path | None:
-        """The scores of Kaggle's whole leaderboard, if they were fetched; see mlecore.data.kaggle.leaderboard."""
+        """The scores of Kaggle's whole leaderboard, if they were downloaded (mlecore.data.kaggle.leaderboard)."""
         return next((path for path in self._beside(competition, "leaderboard.csv") if path.is_file()), None)
 
     def all(self) -> Iterator[Prepared]:
@@ -126,7 +126,7 @@ def _prepared_names(folder: Path) -> Iterator[str]:
 
 
 def _is_mle_bench(root: Path) -> bool:
-    """MLE-bench makes both folders before it fills them, so empty ones do not count."""
+    """Did MLE-bench prepare it? It creates both folders before it fills them, so empty ones do not count."""
     try:
         return all(any((root / part).iterdir()) for part in ("public", "private"))
     except FileNotFoundError:

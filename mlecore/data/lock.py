@@ -18,7 +18,7 @@ class Unwritable(DataError):
 def lock(folder: Path, activity: str, wait: Callable[[str], bool] | None = None) -> Iterator[None]:
     """Hold the lock of a competition's folder during an activity ("preparing tiny").
 
-    ``wait`` and errors: see ``Lock.acquire``; Unwritable if the folder cannot be written to.
+    ``wait`` and errors: see ``Lock.acquire``. Raises Unwritable if the folder cannot be written to.
     """
     held = Lock(folder / ".lock", activity, fix="Wait until it has ended, then try again.")
     try:

@@ -1,6 +1,6 @@
-"""What a prepared folder holds: every file's size and hash. Written last, so that it marks completeness.
+"""The size and hash of every file in a prepared folder. Written last, so that it marks the folder as complete.
 
-``manifest.json`` is small: counts, digests, where the data came from. ``manifest.files`` beside it has a line
+``manifest.json`` is small: counts, digests, the source of the data. ``manifest.files`` beside it has a line
 ``<sha256> <size> <modification time in ns> <path as JSON>`` for each file, in the order of the paths.
 """
 
@@ -32,26 +32,26 @@ FILES = "manifest.files"
 PARTS = ("public", "private")
 _FORMAT = 1
 _BLOCK = 1 << 18
-_AT_ONCE = 64  # files that a thread hashes in one go: a hand-over costs as much as a small file
+_AT_ONCE = 64  # files per task: handing over a task costs as much as hashing a small file
 
 
 def create_folders(root: Path) -> None:
-    """The folders of a prepared folder that are not there yet."""
+    """Create the missing folders of a prepared folder."""
     for part in PARTS:
         (root / part).mkdir(parents=True, exist_ok=True)
     close(root)
 
 
 def close(root: Path) -> None:
-    """Let only the user enter the folder with the answers, whatever the umask and whoever created it; and the group if
-    the folders are set-group-ID, by which an owner shares data with a group."""
+    """Close the folder with the answers to other users, whatever the umask. Its group may enter if the folders are
+    set-group-ID, which is how an owner shares data with a group."""
     shared = root.stat().st_mode & stat.S_ISGID
     (root / "private").chmod(0o2750 if shared else 0o700)
 
 
 @frozen(kw_only=True)
 class Part:
-    """All files of ``public/`` or of ``private/`` in three figures."""
+    """Totals over all files of ``public/`` or of ``private/``."""
 
     files: int
     bytes: int
@@ -60,7 +60,7 @@ class Part:
 
 @frozen(kw_only=True)
 class Manifest:
-    """What is known of a prepared folder, without its list of files."""
+    """The facts about a prepared folder, without its list of files."""
 
     competition: str
     edition: str
@@ -78,12 +78,12 @@ class Manifest:
 
     @property
     def files(self) -> int:
-        """How many there are."""
+        """The number of files."""
         return self.public.files + self.private.files
 
     @property
     def bytes(self) -> int:
-        """What they hold together."""
+        """The total size of the files."""
         return self.public.bytes + self.private.bytes
 
 
@@ -94,11 +94,11 @@ class Entry:
     path: str  # "public/train.csv"
     size: int
     sha256: str
-    mtime_ns: int = -1  # when it was last written to; -1: unknown
+    mtime_ns: int = -1  # time of the last change; -1: unknown
 
 
 def entries(root: Path, progress: Progress | None = None, known: HashCache | None = None) -> list[Entry]:
-    """All files, with their hashes; those that are ``known`` are not read."""
+    """All files with their hashes. Files that ``known`` has are not read."""
     found, unread, times = [], {}, {}
     for path, status in walk(root):
         digest = known.sha256(status) if known is not None else None
@@ -167,12 +167,12 @@ def write(root: Path, entries: Iterable[Entry], into: Path | None = None, **head
 
 
 def write_head(into: Path, manifest: Manifest) -> None:
-    """manifest.json; last, as it makes the manifest complete."""
+    """Write manifest.json; comes last, because it completes the manifest."""
     files.replace(into / HEAD, (json.dumps(plain(manifest), indent=1) + "\n").encode())
 
 
 def write_files(into: Path, entries: Iterable[Entry]) -> None:
-    """manifest.files."""
+    """Write manifest.files."""
     lines = "".join(f"{entry.sha256} {line_end(entry.size, entry.mtime_ns, entry.path)}" for entry in entries)
     files.replace(into / FILES, lines.encode("ascii"))
 
@@ -183,7 +183,7 @@ def line_end(size: int, mtime_ns: int, path: str) -> str:
 
 
 def read_head(root: Path) -> Manifest | None:
-    """The manifest's head, or None if there is none. Raises DataError for one that cannot be read."""
+    """The manifest's head, or None if there is none. Raises DataError if it cannot be read."""
     path = root / HEAD
     try:
         return structure(Manifest, parse_json(path.read_bytes()))
@@ -214,7 +214,7 @@ def _entry(line: str) -> Entry:
 
 
 def find_files(root: Path, paths: Iterable[str]) -> list[Entry]:
-    """These files of the manifest in ``root``, those that it has; without reading all of it."""
+    """The entries of these paths that the manifest in ``root`` has; parses only their lines."""
     path = root / FILES
     found = []
     try:
@@ -237,7 +237,7 @@ def batched(items: Iterable[T], size: int) -> Iterator[list[T]]:
 
 
 def sha256(path: str) -> str:
-    """Of a file, in hex. Raises DataError."""
+    """SHA-256 of a file, in hex. Raises DataError."""
     import hashlib
 
     digest = hashlib.sha256()

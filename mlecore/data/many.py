@@ -1,4 +1,4 @@
-"""Prepare several competitions at once: downloads overlap with preparing, and a failure stops no other."""
+"""Prepare several competitions at once: downloads overlap with preparing, and a failure stops only its own."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from mlecore.competitions import Competition
 
 DOWNLOADS = 3  # at once: they share a connection
-PREPARING = max(1, min(4, os.cpu_count() or 1))  # at once: each may use all cores now and then, and much memory
+PREPARING = max(1, min(4, os.cpu_count() or 1))  # at once: each may use all cores at times, and much memory
 
 
 class Observer(Protocol):
-    """Called with what happens, from several threads."""
+    """Receives progress and results, from several threads."""
 
     def progress(self, competition: str, done: int, total: int, what: str) -> None: ...
     def say(self, competition: str, line: str) -> None: ...
@@ -36,7 +36,7 @@ class Observer(Protocol):
 
 @frozen(kw_only=True)
 class Wanted:
-    """One competition to prepare. ``source`` None: where its real data come from."""
+    """One competition to prepare. ``source`` None: the source of its real data."""
 
     competition: Competition
     source: Source | None = None
@@ -54,7 +54,7 @@ class Outcome:
 
 
 def prepare_many(wanted: Sequence[Wanted], dirs: DataDirs, observer: Observer) -> list[Outcome]:
-    """Prepare all of them; ends in the order given. Raises nothing for one that fails."""
+    """Prepare all of them and return the outcomes in the given order. A failure raises nothing."""
     downloads, preparing = threading.Semaphore(DOWNLOADS), threading.Semaphore(PREPARING)
 
     def one(item: Wanted) -> Outcome:
@@ -83,7 +83,7 @@ def prepare_many(wanted: Sequence[Wanted], dirs: DataDirs, observer: Observer) -
     pool = ThreadPoolExecutor(max(1, min(len(wanted), 64)), thread_name_prefix="prepare")
     try:
         outcomes = list(pool.map(one, wanted))
-    except BaseException:  # an interrupt: the workers end with this process, and nothing is lost
+    except BaseException:  # an interrupt: the workers end with this process; the next call resumes
         pool.shutdown(wait=False, cancel_futures=True)
         raise
     pool.shutdown()

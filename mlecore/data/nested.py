@@ -1,4 +1,4 @@
-"""Archives within a download: together they may not unpack to far more than it."""
+"""Limits how far the archives inside a download may unpack."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from mlecore.errors import DataError
 from mlecore.facts import Facts
 from mlecore.units import show_size
 
-_RATIO = 100  # of all that is packed to the download; a whole data set deflates to a thirtieth at best
+_RATIO = 100  # unpacked size / download; deflate packs a whole data set to a thirtieth at best
 
 
 def refuse_nested_bombs(raw: Path, facts: Facts, archive: Path) -> None:
-    """Raises DataError before a plugin unpacks what would fill the disk. Damaged zips are left to the plugin.
+    """Raises DataError for archives that would fill the disk when a plugin unpacks them. Ignores damaged zips.
 
-    ``raw``: what ``archive``, the download, was unpacked to. Its size is that of the facts, if they name it.
+    ``raw``: the folder to which ``archive``, the download, was unpacked. Its size comes from the facts, if they name
+    it.
     """
     total = 0
     for path in sorted(raw.rglob("*.zip")):

@@ -1,4 +1,4 @@
-"""Open prepared data. What MLE-bench prepared is used in place, never changed, and verified once."""
+"""Open prepared data. Data that MLE-bench prepared are used in place, never changed, and verified once."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def open_prepared(
 ) -> Prepared:
     """The data of a competition in its edition. Raises NotPrepared with the command to run.
 
-    ``synthetic``: the synthetic data; the real ones where those need no account and nothing else is made. What
-    MLE-bench prepared is read and hashed on the first call: a minute or more for each 100 GB. ``verified=False``
-    skips that, for callers that need no digest.
+    ``synthetic``: the synthetic data, or the real ones if there are no synthetic data because the real ones need no
+    account. Data that MLE-bench prepared are read and hashed on the first call: a minute or more per 100 GB.
+    ``verified=False`` skips that, for callers that need no digest.
     """
     found = dirs.find(competition.id, competition.edition, synthetic)
     if found is None and synthetic and not has_synthetic(competition):  # asked last, as it imports the plugin
@@ -56,10 +56,10 @@ def open_prepared(
 def adopt(
     found: Prepared, dirs: DataDirs, facts: Facts, progress: Progress | None = None, *, verify: bool = True
 ) -> Prepared:
-    """Hash all of it, compare with the published checksums, and keep a manifest in our own data directory.
+    """Hash all files, compare them with the published checksums, and keep a manifest in the first data directory.
 
-    Without a published checksum of the answers they are
-    unverified. Raises DataError when it is not the benchmark's data.
+    If the checksum of the answers was never published, the data are unverified. Raises DataError if they are not the
+    benchmark's.
     """
     with lock(dirs.folder(found.competition), f"verifying {found.root}", wait=lambda _: True):
         again = dirs.find(found.competition)

@@ -1,4 +1,4 @@
-"""From a source to a prepared folder: built under another name and then renamed, so that it is complete or absent."""
+"""Prepares a competition's data in a temporary folder that is renamed at the end, so they are complete or absent."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from mlecore import files
 from mlecore.data import disk_space, manifest
+from mlecore.data.file_order import replace_links
 from mlecore.data.layout import DataDirs
 from mlecore.data.lock import Unwritable, lock
 from mlecore.data.opening import adopt
 from mlecore.data.prepared import Preparation
 from mlecore.data.raw import Raw, drop_raw, get_raw, sweep
-from mlecore.data.same_files import share_files
-from mlecore.data.scatter import scatter_links
+from mlecore.data.shared_files import share_files
 from mlecore.data.sources import Archive, Fetch, Kaggle, RawFolder, Source, Synthetic, has_synthetic, usual
 from mlecore.data.verifying import wrong_checksums, wrong_counts
 from mlecore.errors import DataError, PluginError, UsageError
@@ -37,11 +37,11 @@ def prepare(
     progress: Progress | None = None,
     wait: Callable[[str], bool] | None = None,
 ) -> Preparation:
-    """Prepare the data of a competition in its edition; data that are prepared already stay unless ``force``.
+    """Prepare the data of a competition in its edition; existing prepared data stay unless ``force``.
 
-    ``verify``: real data must have the published checksums and counts. ``wait``: see mlecore.locks. After a kill at
-    any moment the next call cleans up and resumes. Synthetic data are for use without a Kaggle account: where the real
-    data need none, those are prepared instead, under their own name.
+    ``verify``: real data must have the published checksums and counts. ``wait``: see ``Lock.acquire``. After a kill at
+    any moment the next call cleans up and resumes. Synthetic data are for use without a Kaggle account: if the real
+    data need none and there are no synthetic data, the real ones are prepared under their own name.
 
     Raises DataError, PluginError, UsageError, LockHeld.
     """
@@ -57,7 +57,7 @@ def prepare(
             found = None if force else dirs.find(competition.id, competition.edition, synthetic)
             if found is None or (found.manifest is not None and not _suits(found.manifest, source, competition)):
                 return _prepare(competition, dirs, source, target, keep_raw, verify, progress)
-    except Unwritable:  # somebody else's data
+    except Unwritable:  # the data belong to somebody else
         found = None if force else dirs.find(competition.id, competition.edition, synthetic)
         if found is None or found.manifest is None or not _suits(found.manifest, source, competition):
             raise
@@ -67,8 +67,8 @@ def prepare(
 
 
 def _suits(there: manifest.Manifest, source: Source, competition: Competition) -> bool:
-    """Synthetic data are created again for another version of the plugin. Raises UsageError for another seed or size:
-    runs may be active on those that exist, and could not be graded afterwards."""
+    """Do the existing data fit? Synthetic ones are created again for another version of the plugin. Raises UsageError
+    for another seed or size: active runs may use the existing data and could not be graded afterwards."""
     if not isinstance(source, Synthetic):
         return True
     if there.plugin_version != competition.plugin.version:
@@ -100,7 +100,7 @@ def _prepare(
                 progress(0, 0, "preparing")
             _build(competition, raw.path, partial)
             if not isinstance(source, Archive | Kaggle):  # those were unpacked here, in a random order
-                scatter_links(partial / "public")
+                replace_links(partial / "public")
             checked = verify and _checks(facts, source, raw)
             wrong = wrong_checksums(partial, facts) + wrong_counts(partial, facts) if checked else []
             if wrong and not isinstance(source, RawFolder):
@@ -136,7 +136,7 @@ def _build(competition: Competition, raw: Path, partial: Path) -> None:
 
 
 def _checks(facts: Facts, source: Source, raw: Raw) -> bool:
-    """Can such data be verified? Checksums are published only for v1; in other editions the download's decides."""
+    """Can such data be verified? Checksums are published for v1 only; for other editions, the download's decides."""
     if facts.edition != "v1":
         return raw.archive_md5 is not None and raw.archive_md5 == facts.md5.get("zip")
     if isinstance(source, RawFolder):  # counts say little about a folder that anybody may have edited
@@ -146,7 +146,7 @@ def _checks(facts: Facts, source: Source, raw: Raw) -> bool:
 
 
 def _other_editions(facts: Facts, dirs: DataDirs, source: Source) -> list[Path]:
-    """Where other editions of the same data, real or synthetic, are prepared."""
+    """Folders with other editions of the same data, real or synthetic."""
     names = [name for name in ("v1", *facts.editions) if name != facts.edition]
     return [dirs.target(facts.id, name, isinstance(source, Synthetic)) for name in names]
 

@@ -1,4 +1,4 @@
-"""The raw data that preparing starts from: made, fetched, unpacked, or the user's own folder."""
+"""The raw data from which a competition is prepared: generated, fetched, unpacked, or the user's own folder."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 @frozen(kw_only=True)
 class Raw:
-    """A complete folder, which is only read."""
+    """A complete folder of raw data; it is only read."""
 
     path: Path
     seed: int | None = None
     size: float | None = None
     archive_md5: str | None = None
-    known: HashCache | None = None  # what was unpacked just now
+    known: HashCache | None = None  # hashes of files that were just unpacked
     notes: tuple[str, ...] = ()
 
 
@@ -73,7 +73,7 @@ def get_raw(competition: Competition, dirs: DataDirs, source: Source, verify: bo
 
 
 def drop_raw(dirs: DataDirs, competition: str, source: Source) -> None:
-    """Remove what was unpacked, fetched or downloaded here for preparing."""
+    """Remove raw data that were unpacked, fetched or downloaded for preparing."""
     folder = dirs.folder(competition)
     if isinstance(source, Archive | Fetch | Kaggle):
         files.discard(folder / "raw")
@@ -86,7 +86,7 @@ def drop_raw(dirs: DataDirs, competition: str, source: Source) -> None:
 
 
 def sweep(folder: Path) -> None:
-    """Remove what a killed process left unfinished. The caller holds the competition's lock."""
+    """Remove unfinished folders of killed processes. The caller holds the competition's lock."""
     for path in (folder / "raw", folder / "sources", folder / "synthetic" / "raw"):
         files.recover(path)
     if not (folder / "raw").exists():
@@ -96,7 +96,7 @@ def sweep(folder: Path) -> None:
 
 
 def _fill(path: Path, write: Callable[[Path], None]) -> None:
-    """Make a raw folder: complete, or absent."""
+    """Create a raw folder, complete or absent."""
     partial = files.partial(path)
     try:
         partial.parent.mkdir(exist_ok=True, parents=True)
@@ -110,10 +110,10 @@ def _fill(path: Path, write: Callable[[Path], None]) -> None:
 
 
 def _unpacked(competition: Competition, folder: Path, archive: Path, verify: bool, progress: Progress | None) -> Raw:
-    """``raw/`` unpacked from ``archive``; kept if it was unpacked from one with the same bytes.
+    """Unpack ``archive`` into ``raw/``, unless that was unpacked from an archive with the same bytes.
 
-    ``raw.json`` says what ``raw/`` holds. It is written just before the folder gets its name, so that a folder with it
-    is complete, and one without it is not ours.
+    ``raw.json`` names the archive. It is written just before the folder gets its name, so that a folder with it is
+    complete, and one without it was not unpacked by mlecore.
     """
     from concurrent.futures import ThreadPoolExecutor
 
@@ -156,9 +156,9 @@ def _unpacked(competition: Competition, folder: Path, archive: Path, verify: boo
 
 
 def _freeze(root: Path, writable: Iterable[str] | None = None) -> None:
-    """Make everything below ``root``, and it, read-only. Only the user can enter it: it holds labels of the answers.
+    """Make ``root`` and everything below it read-only, for the user alone: it contains the labels of the test rows.
 
-    ``writable``: relative paths of the files that are not read-only yet; None: any may be.
+    ``writable``: relative paths of the files that may still be writable; None: any file may.
     """
     for folder, _, names in os.walk(root, topdown=False):
         for path in (f"{folder}/{name}" for name in names if writable is None):
@@ -187,12 +187,12 @@ def _marked(raw: Path, marker: Path) -> str | None:
         ) from None
 
 
-_POINTER = 300  # bytes; one of Git LFS has fewer
+_POINTER = 300  # bytes; a pointer file of Git LFS is smaller
 _LARGE_FILES = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".zip", ".7z", ".gz", ".tar", ".npy", ".tfrecord")
 
 
 def _refuse_links_out(raw: Path) -> None:
-    """Files that plugins copy or read must be regular files in the folder that the user named."""
+    """Reject links out of the folder that the user named: plugins read and copy its files."""
     top = raw.resolve()
 
     def unreadable(error: OSError) -> None:

@@ -1,4 +1,4 @@
-"""Checks that prepared data are still as they were prepared."""
+"""Checks that prepared data have not changed."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _NAMED = 3  # changed files that an error names
 def recheck(
     competition: Competition, dirs: DataDirs, synthetic: bool = False, progress: Progress | None = None
 ) -> list[str]:
-    """What differs from the manifest, and from the published checksums and counts where the data once matched them.
+    """Differences from the manifest, and from the published checksums and counts if the data once matched those.
 
-    Reads every byte again. Raises NotPrepared if there is nothing to check.
+    Reads every byte. Raises NotPrepared if there is nothing to check.
     """
     found = open_prepared(competition, dirs, synthetic=synthetic, progress=progress)
     head = found.manifest
@@ -49,10 +49,10 @@ def recheck(
 def require_unchanged(
     found: Prepared, dirs: DataDirs, *, everything: bool = False, say: Callable[[str], None] = lambda text: None
 ) -> None:
-    """Compare sizes and times of all prepared files with the manifest, and the content of files with another time.
+    """Compare sizes and times of all prepared files with the manifest, and the content of files whose time differs.
 
-    ``everything``: compare the content of all files. Takes seconds for a million files otherwise. Raises DataError that
-    names the first files that have changed.
+    Takes seconds for a million files. ``everything``: compare the content of all files. Raises DataError with the names
+    of the first files that have changed.
     """
 
     def reading(files: int, size: int) -> None:
@@ -73,10 +73,11 @@ def require_sample(facts: Facts, data: Prepared) -> None:
 
 
 def require_grading_data(facts: Facts, data: Prepared) -> None:
-    """Compare what grading reads with the manifest: the content of answers and sample, size and time of other answers.
+    """Compare the files that grading reads with the manifest: the content of the answers and the sample, and the size
+    and time of the other files in ``private/``.
 
-    Takes about a millisecond, and as long as hashing answers and sample. Raises DataError that names the files that
-    have changed. Does nothing for data without a manifest.
+    Takes about a millisecond plus the time to hash answers and sample. Raises DataError with the names of changed
+    files. Does nothing for data without a manifest.
     """
     if data.manifest is None:
         return
@@ -121,8 +122,8 @@ def _changed(data: Prepared, problems: Iterable[str]) -> DataError:
 
 
 def _remember(found: Prepared, dirs: DataDirs, times: Mapping[str, int]) -> None:
-    """Note other times of files that have not changed, so that they need not be read again; beside the data, or, if
-    that folder cannot be written to, in the first data directory."""
+    """Note the new times of unchanged files, so that they are not read again: beside the data, or in the first data
+    directory if that folder cannot be written to."""
     if not times:
         return
     with suppress(DataError, OSError), lock(dirs.folder(found.competition), "noting the times of prepared files"):

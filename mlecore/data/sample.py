@@ -1,4 +1,4 @@
-"""The sample submission's public copy, which may lie inside an archive: ``public/x.csv.zip!x.csv``, a zip or a 7z."""
+"""The public copy of the sample submission, which may be in a zip or 7z: ``public/x.csv.zip!x.csv``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mlecore.facts import Facts
 
 
 def sample_place(facts: Facts, public: Path) -> tuple[Path, str | None]:
-    """Where the sample lies: a file in ``public``, and the member if that file is an archive."""
+    """The file in ``public`` that contains the sample, and the member if that file is an archive."""
     path, _, member = facts.sample.partition("!")
     return public / Path(path).relative_to("public"), member or None
 

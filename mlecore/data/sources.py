@@ -1,4 +1,4 @@
-"""Where the data of a competition may come from."""
+"""Possible sources of a competition's data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @frozen(kw_only=True)
 class Synthetic:
-    """What make_raw writes. None: what is prepared already, else seed 0, size 1. Raises UsageError."""
+    """Data from make_raw. Seed or size None: as prepared already, else seed 0 and size 1. Raises UsageError."""
 
     seed: int | None = None
     size: float | None = None
@@ -31,7 +31,7 @@ class Synthetic:
 
 @frozen
 class RawFolder:
-    """The user's own unpacked download; it is only read."""
+    """The user's own unpacked download, which is only read."""
 
     path: Path
     name = "raw"
@@ -39,7 +39,7 @@ class RawFolder:
 
 @frozen
 class Archive:
-    """The user's own download; it is only read."""
+    """The user's own download, which is only read."""
 
     path: Path
     name = "archive"
@@ -47,14 +47,14 @@ class Archive:
 
 @frozen
 class Fetch:
-    """The competition's own fetch hook: real data that are not Kaggle's."""
+    """Real data from the competition's own hook ``fetch``."""
 
     name = "fetch"
 
 
 @frozen
 class Kaggle:
-    """Download with the user's account."""
+    """A download with the user's account."""
 
     name = "kaggle"
 
@@ -63,10 +63,10 @@ Source = Synthetic | RawFolder | Archive | Fetch | Kaggle
 
 
 def has_synthetic(competition: Competition) -> bool:
-    """False if the real data need no account: those are used instead."""
+    """False if the competition has no synthetic data because the real ones need no account."""
     return competition.loaded.implements("make_raw") or not competition.loaded.implements("fetch")
 
 
 def usual(competition: Competition) -> Source:
-    """Where the real data of a competition come from, by its facts."""
+    """The source of a competition's real data, by its facts."""
     return Fetch() if competition.facts.kaggle is None else Kaggle()

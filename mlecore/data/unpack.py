@@ -1,7 +1,7 @@
 """Unpack a downloaded zip on all cores, safely even if it is hostile.
 
-Names are checked before anything is written, sizes while it is. Threads inflate and hash large members, which releases
-the GIL; small ones are written one by one, as handing them over would cost more.
+Names are checked before anything is written, sizes during writing. Threads inflate and hash large members, which
+releases the GIL. Small members are written one by one, because handing them to threads would cost more.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 from mlecore import files
 from mlecore.data.contents import Member, contents
 from mlecore.data.disk_space import require
+from mlecore.data.file_order import NEUTRAL_TIME, shuffled, staging_folder
 from mlecore.data.hash_cache import HashCache, Known
 from mlecore.data.manifest import batched
-from mlecore.data.scatter import WHEN, nest, shuffled
 from mlecore.errors import DataError
 from mlecore.file_names import writing_below
 from mlecore.zip_members import Members, is_small, open_members
@@ -29,12 +29,12 @@ from mlecore.zip_members import Members, is_small, open_members
 if TYPE_CHECKING:
     from mlecore.backends import Progress
 
-_PORTION = 4 << 20  # bytes of members for one thread at a time
+_PORTION = 4 << 20  # bytes of members that a thread gets at a time
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 
 
 def unpack(archive: Path, into: Path, progress: Progress | None = None) -> HashCache:
-    """Unpack into the new folder ``into``, as read-only files; returns what they hold. What is inside stays packed.
+    """Unpack into the new folder ``into``, as read-only files, and return their hashes. Inner archives stay packed.
 
     Only the user can enter the folder. Raises DataError for an archive that is truncated or damaged, whose members
     would leave the folder, are links, have the same path or inflate too far, and, before anything is written, when the
@@ -57,10 +57,11 @@ def unpack(archive: Path, into: Path, progress: Progress | None = None) -> HashC
             if progress is not None:
                 progress(done, total, "unpacking")
 
-    with open_members(archive) as opened, nest(into) as new:
+    with open_members(archive) as opened, staging_folder(into) as new:
         unpacking = _Unpacking(opened, into, new, count)
-        # Public files are links to these. Their numbers and times must not tell the order of the archive, often that of
-        # the labels: all are made in a random order. Large ones are then filled in that in which they can be read.
+        # Public files are links to these. Their inodes and times must not reveal the order of the archive, which is
+        # often that of the labels: all files are created in random order. Large ones are then filled in the order of
+        # reading.
         large = [member for member in members if not is_small(member[0])]
         for member in shuffled(member for member in members if is_small(member[0])):
             unpacking.write(member)
@@ -73,13 +74,13 @@ def unpack(archive: Path, into: Path, progress: Progress | None = None) -> HashC
 
 
 class _Unpacking:
-    """Its work on single members."""
+    """Writes single members."""
 
-    def __init__(self, members: Members, into: Path, nest: str, count: Callable[[int], None]) -> None:
+    def __init__(self, members: Members, into: Path, staging: str, count: Callable[[int], None]) -> None:
         self.known = HashCache()
         self._members = members
         self._into = into
-        self._new = f"{nest}/new"
+        self._new = f"{staging}/new"
         self._count = count
 
     def write(self, member: Member) -> None:
@@ -96,12 +97,12 @@ class _Unpacking:
         self._count(len(data))
 
     def create(self, path: str) -> None:
-        """Make an empty file, for ``complete``."""
+        """Create an empty file that ``complete`` fills."""
         os.close(os.open(self._new, _NEW, 0o666))
         self._move(path)
 
     def complete(self, member: Member) -> None:
-        """Write its file, which is there."""
+        """Fill the file of a member."""
         path = f"{self._into}/{member[1]}"
         out = os.open(path, os.O_WRONLY)
         try:
@@ -115,7 +116,7 @@ class _Unpacking:
             os.close(out)
 
     def _move(self, path: str) -> None:
-        """Give the new file its name."""
+        """Move the new file to its path."""
         archive = self._members.archive
         try:
             with writing_below(archive):
@@ -127,8 +128,8 @@ class _Unpacking:
 
 
 def _finish(out: int, digest: bytes) -> Known:
-    """The last changes of a file."""
-    os.utime(out, (WHEN, WHEN))
+    """Set mode and time of a written file; returns its entry for the cache of hashes."""
+    os.utime(out, (NEUTRAL_TIME, NEUTRAL_TIME))
     status = os.fstat(out)
     if status.st_mode & files.WRITABLE:
         os.chmod(out, stat.S_IMODE(status.st_mode) & ~files.WRITABLE)
@@ -151,7 +152,7 @@ def _on_all_cores(work: Callable[[Member], None], members: Iterable[Member]) -> 
 
 
 def _portions(members: Iterable[Member]) -> Iterator[list[Member]]:
-    """Work for one thread at a time: a large member, or many small ones, which then cost little Python each."""
+    """Portions of work for a thread: one large member, or many small ones to save overhead."""
     portion: list[Member] = []
     size = 0
     for member in members:
@@ -164,7 +165,7 @@ def _portions(members: Iterable[Member]) -> Iterator[list[Member]]:
 
 
 def _refuse_alike(archive: Path, into: Path, folders: Collection[str], paths: Sequence[str]) -> None:
-    """Names that differ only for us: the disk ignores case. (A disk may also spell each name in its own way.)"""
+    """Reject names that the disk does not tell apart, because it ignores case or normalizes names."""
     there = {f"{folder}/{name}".lstrip("/") for folder in folders for name in os.listdir(into / folder)}  # noqa: PTH208
     lost = [path for path in paths if path not in there] if len(there) < len(paths) + len(folders) - 1 else []
     if lost:

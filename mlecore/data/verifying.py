@@ -1,4 +1,4 @@
-"""Checks prepared data against the benchmark's checksums, and against counts, which hold for Kaggle's data only."""
+"""Checks prepared data against the benchmark's checksums, and against counts that hold for Kaggle's data only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def wrong_checksums(root: Path, facts: Facts) -> list[str]:
-    """Each file whose MD5 is not the published one, with both values; those that only inform are left out."""
+    """Files whose MD5 differs from the published one, with both values, without checksums that only inform."""
     from concurrent.futures import ThreadPoolExecutor
 
     wanted = {path: md5 for path, md5 in facts.md5.items() if path != "zip" and path not in facts.md5_informs}
@@ -25,7 +25,7 @@ def wrong_checksums(root: Path, facts: Facts) -> list[str]:
 
 
 def wrong_counts(root: Path, facts: Facts) -> list[str]:
-    """Each of ``[expect]`` that does not hold: rows of a table (without its header), files below a folder."""
+    """The counts of ``[expect]`` that do not hold: rows of a table (without header), files below a folder."""
     return [
         f"{path}: {count} {what}, expected {wanted}"
         for path, expected in facts.expect.items()
@@ -45,7 +45,7 @@ def _md5(path: Path) -> str | None:
 
 
 def _count(path: Path, what: str) -> int | None:
-    """None: it is not there."""
+    """Rows or files; None: the file or folder does not exist."""
     if not path.exists():
         return None
     if what == "files":
@@ -57,9 +57,9 @@ def _count(path: Path, what: str) -> int | None:
 
 
 def _records(file: BinaryIO) -> int:
-    """Lines of a CSV file, those inside quotes not counted: a line end is one where the quotes so far are even.
+    """Records of a CSV file. A line break counts where the number of quotes so far is even.
 
-    Written for tables of gigabytes: no cell becomes a Python object.
+    Made for tables of gigabytes: no cell becomes a Python object.
     """
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""The process that prepares one competition: the next call cleans up after one that was killed."""
+"""The process that prepares one competition. If it is killed, the next one cleans up after it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mlecore.data.sources import Source
 from mlecore.schema import plain, structure
 from mlecore.workers import Say, importing, serve
 
-_EVERY = 0.2  # seconds between two messages of progress
+_EVERY = 0.2  # seconds between two progress messages
 
 SOURCES: dict[str, type[Source]] = {source.name: source for source in get_args(Source)}
 
@@ -53,6 +53,6 @@ def _prepare(request: dict[str, Any], say: Say) -> dict[str, Any]:
 
 if __name__ == "__main__":
     with importing():
-        import pandas  # noqa: F401  (nearly every competition prepares with it)
+        import pandas  # noqa: F401  (nearly every competition uses it)
 
     serve(_prepare)

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mlecore.data.scatter import WHEN
+from mlecore.data.file_order import NEUTRAL_TIME
 from mlecore.data.unpack import unpack
 from mlecore.errors import DataError
 
@@ -56,7 +56,7 @@ def test_what_was_changed_or_copied_since_is_not_known(tmp_path: Path) -> None:
     known = unpack(make(tmp_path / "a.zip", CONTENT), tmp_path / "out")
     path = tmp_path / "out" / "train.csv"
     shutil.copyfile(path, tmp_path / "copy")
-    os.utime(tmp_path / "copy", (WHEN, WHEN))
+    os.utime(tmp_path / "copy", (NEUTRAL_TIME, NEUTRAL_TIME))
     assert known.sha256((tmp_path / "copy").stat()) is None
     path.chmod(0o644)
     path.write_bytes(path.read_bytes())

@@ -1,1 +1,1 @@
-"""Kaggle: its client for who we are and what we may, our own downloading for bytes."""
+"""Kaggle: its own client for login and rights, mlecore's downloads for the data."""

@@ -1,4 +1,4 @@
-"""The kaggle package's client: logged in as usual, calls repeated while Kaggle is busy."""
+"""The kaggle package's client, logged in as usual. Calls are repeated while Kaggle is busy."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_CONNECT = 4.0  # seconds for a connection of its own calls
+_CONNECT = 4.0  # seconds to connect, in the kaggle package's own calls
 
 _lock = threading.Lock()
 _api: Any = None
@@ -33,9 +33,8 @@ _refused: MlecoreError | None = None
 def login(progress: Progress | None = None) -> Any:
     """The logged-in KaggleApi of this process: token, kaggle.json or OAuth, wherever the kaggle package finds them.
 
-    ``progress`` is told of waiting.
-
-    Raises NoLogin, and KaggleUnreachable when a token could not be checked; later calls raise the same at once.
+    Waiting is reported to ``progress``. Raises NoLogin, and KaggleUnreachable if a token could not be checked; later
+    calls raise the same at once.
     """
     global _api, _refused
     with _lock:
@@ -79,13 +78,13 @@ def _log_in(progress: Progress | None) -> Any:
     except SystemExit:
         unknown = f": Kaggle does not know the token of {source}" if token else ""
         raise NoLogin("there is no valid Kaggle login here" + (unknown or _torn_file(api)), fix=HOW_TO_LOG_IN) from None
-    except Exception as error:  # its text may have the token
+    except Exception as error:  # its text may contain the token
         raise NoLogin(f"the Kaggle login cannot be used ({cause(error)})", fix=HOW_TO_LOG_IN) from None
     return api
 
 
 def _require_one_word(secret: object, what: str) -> None:
-    """Raises NoLogin for what cannot be sent: a file of two lines, with a name, in quotes."""
+    """Raises NoLogin for a token that cannot be sent: several lines or words, or in quotes."""
     if secret is None:
         return
     text = str(secret)
@@ -107,7 +106,7 @@ def _require_one_word(secret: object, what: str) -> None:
 
 
 def _torn_file(api: Any) -> str:
-    """What is wrong with the files: the kaggle package passes over one that it cannot read."""
+    """Describes a credentials file that cannot be read: the kaggle package skips it silently."""
     path = Path(api.config)
     for elsewhere in (path.with_name("access_token"), path.with_name("access_token.txt")):
         if elsewhere.exists() and elsewhere.parent != Path.home() / ".kaggle":
@@ -125,8 +124,8 @@ def _torn_file(api: Any) -> str:
 def _api_class() -> Any:
     """KaggleApi, for the environment that KAGGLE_API_ENVIRONMENT names.
 
-    Importing the kaggle package logs in, over the network if there is a token; the import is kept from that, since we
-    log in later. And KaggleApi itself uses production whatever the environment says.
+    Importing the kaggle package logs in, over the network if there is a token. That is prevented here, because login()
+    does it later. KaggleApi itself always uses production, whatever the environment says.
     """
     from kagglesdk.kaggle_client import KaggleClient
     from kagglesdk.kaggle_env import get_env
@@ -165,16 +164,16 @@ def _not_now(*_: object, **__: object) -> None:
 
 @contextmanager
 def competitions_client(headers: Mapping[str, str] | None = None) -> Iterator[Any]:
-    """The competitions part of the logged-in client, one for each thread; it has a time-out.
+    """The logged-in client's part for competitions, with time-outs; one per thread.
 
-    ``headers`` are sent to the storage that Kaggle redirects a download to.
+    ``headers`` are sent to the storage to which Kaggle redirects a download.
     """
     with login().build_kaggle_client() as client:
         yield _patient(client, headers).competitions.competition_api_client
 
 
 def _patient(client: Any, headers: Mapping[str, str] | None = None) -> Any:
-    """The client with time-outs: it has none of its own."""
+    """Adds time-outs to the client, which has none."""
     from requests.adapters import HTTPAdapter
 
     class Patient(HTTPAdapter):  # type: ignore[misc]
@@ -194,7 +193,7 @@ def _patient(client: Any, headers: Mapping[str, str] | None = None) -> Any:
 def call_patiently(
     function: Callable[[], T], what: str, facts: Facts | None = None, progress: Progress | None = None
 ) -> T:
-    """Call, and again while Kaggle answers 429 or 5xx or the link is bad; other answers become errors of mlecore."""
+    """Call, and repeat it on status 429 or 5xx or a bad connection. Other errors become errors of mlecore."""
     import requests
 
     try:
@@ -209,7 +208,7 @@ def call_patiently(
 
 
 def call(function: Callable[[], T], what: str, facts: Facts | None = None) -> T:
-    """Call; raises Transient where asking again may help."""
+    """Call once; raises Transient if another attempt may help."""
     import requests
 
     try:
@@ -222,7 +221,7 @@ def call(function: Callable[[], T], what: str, facts: Facts | None = None) -> T:
 
 
 def _never_connected(error: Exception) -> bool:
-    """Without a host of that name, or somebody who listens there."""
+    """Was there no such host, or nothing that listens?"""
     from requests.exceptions import ConnectTimeout, ProxyError
     from urllib3.exceptions import NewConnectionError
 
@@ -231,7 +230,7 @@ def _never_connected(error: Exception) -> bool:
 
 
 def entered() -> set[str]:
-    """Slugs of the competitions whose rules this account has accepted, by Kaggle's listing."""
+    """Slugs of the competitions whose rules this account has accepted, from Kaggle's listing."""
     api = login()
     slugs: set[str] = set()
     token = ""

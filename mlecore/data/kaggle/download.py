@@ -1,4 +1,4 @@
-"""The archive of one competition, from Kaggle into its folder; its lock is held."""
+"""Downloads a competition's archive into its folder. The caller holds the competition's lock."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
 @frozen
 class Download:
-    """The archive of a competition, and what the user should know."""
+    """The archive of a competition, and notes for the user."""
 
     archive: Path
     notes: tuple[str, ...] = ()
 
 
 def download(facts: Facts, dirs: DataDirs, *, verify: bool = True, progress: Progress | None = None) -> Download:
-    """The archive: from any data directory, else downloaded, resuming an earlier call.
+    """Find the archive in any data directory, or download it, resuming an earlier call.
 
-    The leaderboard is downloaded too, if Kaggle gives it. Raises NoLogin, RulesNotAccepted, CannotJoin, and
-    DataError for a wrong MD5 (the file is kept under another name), a full disk and a link that stays bad.
+    Also downloads the leaderboard if Kaggle offers it. Raises NoLogin, RulesNotAccepted, CannotJoin, and
+    DataError for a wrong MD5 (the file is kept under another name), a full disk and a connection that stays bad.
     """
     if facts.kaggle is None:
         raise UsageError(f"{facts.id} is not on Kaggle")
@@ -72,19 +72,19 @@ def _set_aside(target: Path, kept: Path) -> None:
 
 
 def drop_download(folder: Path, competition: str) -> None:
-    """Remove the archive if mlecore downloaded it; the user's own stays."""
+    """Remove the archive if mlecore downloaded it; one that the user put there stays."""
     archive = folder / f"{competition}.zip"
     if downloaded(archive):
         forget(archive)
 
 
 def _room(size: int) -> int:
-    """The archive itself, and what it unpacks to, which is at least as much."""
+    """Room for the archive and its unpacked content, which is at least as large."""
     return 2 * size
 
 
 def _open(facts: Facts, offset: int, validator: str | None) -> Body:
-    """Ask Kaggle, which redirects to the storage; that address expires, so it is requested each time."""
+    """Ask Kaggle, which redirects to its storage. That address expires, so each attempt asks again."""
     from kagglesdk.competitions.types.competition_api_service import ApiDownloadDataFilesRequest
 
     request = ApiDownloadDataFilesRequest()

@@ -1,4 +1,4 @@
-"""What keeps a user from Kaggle's data, each with what to do; and Kaggle's HTTP errors turned into these."""
+"""Errors that keep a user from Kaggle's data, each with its fix, and their translation from HTTP errors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class NoLogin(UsageError):
-    """There are no credentials, or Kaggle refuses them."""
+    """There are no credentials, or Kaggle rejects them."""
 
 
 class RulesNotAccepted(UsageError):
@@ -41,13 +41,13 @@ def rules_page(slug: str) -> str:
 
 
 def translated(error: HTTPError, facts: Facts | None, what: str) -> MlecoreError | Transient:
-    """What a requests HTTPError of the client means; Transient if asking again may help."""
+    """Translate an HTTPError of the client; the result is Transient if another attempt may help."""
     response = error.response
     code = response.status_code if response is not None else 0
-    if code < 400 and response is not None:  # an error in a body of JSON
+    if code < 400 and response is not None:  # an error inside a JSON body
         code = int(response.json().get("code", 0))
     said = _said(error)
-    if response is not None and response.history:  # not Kaggle, but the storage that it sent us to
+    if response is not None and response.history:  # from the storage, not from Kaggle
         if code == 416:
             return Stale("what has arrived is not a part of what the server has now")
         return Transient(busy("Kaggle's storage", code, ""), after=retry_after(response))
@@ -72,7 +72,7 @@ def translated(error: HTTPError, facts: Facts | None, what: str) -> MlecoreError
 
 
 def _said(error: HTTPError) -> str:
-    """Kaggle's own words, in one short line."""
+    """Kaggle's own message, as one short line."""
     try:
         text = str(error.response.json()["message"])
     except (AttributeError, ValueError, KeyError, TypeError):

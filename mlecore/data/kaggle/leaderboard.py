@@ -1,4 +1,4 @@
-"""Download the human leaderboard of a competition; only the scores are kept, no names."""
+"""Downloads the human leaderboard of a competition. Only the scores are kept, without names."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from mlecore.data.http import Body
     from mlecore.facts import Facts
 
-_LARGEST = 256 << 20  # bytes, unpacked; the largest known has some 9,000 teams
+_LARGEST = 256 << 20  # bytes, unpacked; the largest known leaderboard has about 9,000 teams
 
 
 def fetch_leaderboard(facts: Facts, dirs: DataDirs, progress: Progress | None = None) -> Path:
-    """``<id>/leaderboard.csv`` with the column ``score``, best first as Kaggle has it; downloaded unless it is there.
+    """Path of ``<id>/leaderboard.csv``, downloaded unless it exists: the column ``score``, best first as at Kaggle.
 
-    Raises an MlecoreError if Kaggle does not give it; thresholds decide medals in any case.
+    Raises an MlecoreError if Kaggle does not offer it; medals depend on thresholds only.
     """
     there = dirs.leaderboard(facts.id)
     if there is not None:

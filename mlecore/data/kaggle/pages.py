@@ -1,4 +1,4 @@
-"""A competition's published page and its deadline, as the user's own Kaggle login gives them. Nothing is kept."""
+"""A competition's published page and deadline, fetched with the user's own Kaggle login. Nothing is stored."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from mlecore.errors import DataError, UsageError
 if TYPE_CHECKING:
     from mlecore.facts import Facts
 
-_WANTED = ("description", "evaluation", "data-description")  # the pages that say what the task is
+_WANTED = ("description", "evaluation", "data-description")  # the pages that describe the task
 _LARGEST = 1 << 20  # characters
 
 
 @frozen(kw_only=True)
 class Page:
-    """As Kaggle has it: HTML or Markdown."""
+    """A page in Kaggle's own form: HTML or Markdown."""
 
     content: str
     ended: date | None
 
 
 def fetch_page(facts: Facts) -> Page:
-    """Raises UsageError for a competition that is not Kaggle's, and an MlecoreError if Kaggle does not give it."""
+    """Fetch it. Raises UsageError if the competition is not Kaggle's, an MlecoreError if Kaggle does not offer it."""
     from kagglesdk.competitions.types.competition_api_service import (
         ApiGetCompetitionRequest,
         ApiListCompetitionPagesRequest,

@@ -9,8 +9,8 @@ from mlecore_audit.run import findings
 from mlecore_audit.subject import Subject
 
 import mlecore
+from mlecore.data.file_order import replace_links
 from mlecore.data.prepared import Prepared
-from mlecore.data.scatter import scatter_links
 
 pytestmark = pytest.mark.slow
 
@@ -35,7 +35,7 @@ def test_a_known_flaw_is_named(id: str, tmp_path: Path) -> None:
     competition, (check, kind, word) = mlecore.competition(id), KNOWN[id]
     competition.make_raw(tmp_path / "raw")
     competition.prepare(tmp_path / "raw", tmp_path / "public", tmp_path / "private")
-    scatter_links(tmp_path / "public")
+    replace_links(tmp_path / "public")
     subject = Subject(competition, Prepared(competition=id, synthetic=True, root=tmp_path))
     found = list(findings(subject, check))
     named = [finding for finding in found if finding.kind == kind and word in finding.evidence]

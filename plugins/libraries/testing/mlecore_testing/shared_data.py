@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 from filelock import FileLock
 
-from mlecore.data.scatter import scatter_links
+from mlecore.data.file_order import replace_links
 from mlecore_testing.trees import Tree, read_only, tree
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class SharedData:
 
         def create(folder: Path) -> None:
             competition.prepare(raw, folder / "public", folder / "private")
-            scatter_links(folder / "public")
+            replace_links(folder / "public")
 
         return self._once(f"{competition.id}-{seed}-{size:g}-{competition.edition}", create)
 

@@ -1,4 +1,4 @@
-"""Editions of one competition share the files that are the same in both: by hard links, so that they take room once."""
+"""Editions of a competition share identical files as hard links, so that they take disk space once."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from attrs import evolve
 from mlecore.data.manifest import Entry, read_files
 from mlecore.errors import DataError
 
-_WORTH = 4096  # bytes; a smaller file takes one block of the disk, and an inode costs about as much
+_WORTH = 4096  # bytes; a smaller file takes one block, about as much as an inode
 
 
 def share_files(root: Path, entries: Sequence[Entry], other: Path) -> list[Entry]:
-    """Replace files below ``root`` by links to those of ``other`` with the same content, in the same part.
+    """Replace files below ``root`` by links to files of ``other`` with the same content, in the same part.
 
-    Returns the entries, with the times of the files that took their places. Files of ``other`` that have changed since
-    its manifest was written are left alone; so is everything if it has none, or is on another file system.
+    Returns the entries, with the times of the linked files. Skips files of ``other`` that have changed since its
+    manifest was written, and all of them if there is no manifest or the file systems differ.
     """
     try:
         there = {_key(entry): entry for entry in read_files(other) if entry.size >= _WORTH}
@@ -45,7 +45,7 @@ def _link(other: Path, same: Entry, path: Path) -> bool:
         if (status.st_size, status.st_mtime_ns) != (same.size, same.mtime_ns) or status.st_mode != own.st_mode:
             return False
         os.link(other / same.path, name)
-    except OSError:  # another file system, too many links, or a file that has gone: the copy stays
+    except OSError:  # another file system, too many links, or the file was removed: the copy stays
         return False
     name.replace(path)
     return True

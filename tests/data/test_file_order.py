@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mlecore.data.file_order import replace_links
 from mlecore.data.layout import DataDirs
 from mlecore.data.preparing import prepare
-from mlecore.data.scatter import scatter_links
 from mlecore.data.sources import Archive, RawFolder, Synthetic
 from mlecore.errors import DataError
 
@@ -31,7 +31,7 @@ def linked(tmp_path: Path) -> Path:
 
 
 def test_numbers_and_times_tell_nothing_of_the_files_that_they_were_linked_from(linked: Path) -> None:
-    scatter_links(linked)
+    replace_links(linked)
     found = [path.stat() for path in sorted((linked / "deep").iterdir())]
     assert [path.read_text() for path in sorted((linked / "deep").iterdir())] == [str(k) for k in range(400)]
     assert len({status.st_mtime for status in found}) == 1
@@ -50,7 +50,7 @@ def test_folders_list_them_in_no_order(linked: Path) -> None:
         for number in range(400):
             Path(folder, f"{number:03}").touch()
             (public / "deep" / f"{number:03}").hardlink_to(Path(folder, f"{number:03}"))
-        scatter_links(public)
+        replace_links(public)
         listed = [int(path.name) for path in (public / "deep").iterdir()]
     assert abs(np.corrcoef(listed, np.arange(400))[0, 1]) < 0.3  # six standard deviations
 
@@ -59,7 +59,7 @@ def test_a_large_table_is_not_copied(linked: Path) -> None:
     """It is the only one of its kind: its number tells nothing of any other."""
     for name in ("train.bson", "a.parquet", "b.parquet"):
         (linked / name).hardlink_to(linked.parent / "raw" / "007")
-    scatter_links(linked)
+    replace_links(linked)
     left = [path.name for path in linked.rglob("*") if path.is_file() and path.stat().st_nlink > 1]
     assert left == ["train.bson"]
 
@@ -68,7 +68,7 @@ def test_copies_are_not_begun_without_room_for_all(linked: Path, monkeypatch: py
     size = sum(path.stat().st_size for path in linked.rglob("*") if path.is_file())
     monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(10**9, 10**9, size - 1))  # type: ignore[attr-defined]
     with pytest.raises(DataError, match="copies of raw files"):
-        scatter_links(linked)
+        replace_links(linked)
     assert all(path.stat().st_nlink == 2 for path in linked.rglob("*") if path.is_file())
 
 

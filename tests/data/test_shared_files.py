@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from mlecore.data import manifest
-from mlecore.data.same_files import share_files
+from mlecore.data.shared_files import share_files
 
 BULK = b"x" * 10_000
 

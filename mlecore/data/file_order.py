@@ -1,4 +1,4 @@
-"""Numbers and times of files (inodes, mtime) that tell nothing about the order in which the raw data were written."""
+"""Hide the order in which raw data were written: inodes and times of public files must not reveal labels."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from mlecore.data.disk_space import require
 
 T = TypeVar("T")
 
-WHEN = 946_684_800  # 2000-01-01, of every file whose own time would reveal its position among the others
+NEUTRAL_TIME = 946_684_800  # 2000-01-01: replaces times that would reveal a file's position
 
 
 def shuffled(items: Iterable[T]) -> list[T]:
-    """In an order that nobody can repeat."""
+    """The items in an order that nobody can reproduce."""
     found = list(items)
     keys = memoryview(os.urandom(8 * len(found))).cast("Q").tolist()  # a third of the time of SystemRandom().shuffle
     return [found[position] for position in sorted(range(len(found)), key=keys.__getitem__)]
 
 
 @contextmanager
-def nest(folder: Path) -> Iterator[str]:
-    """A new folder in ``folder``, to make files in, in an order that tells nothing, before they are moved.
+def staging_folder(folder: Path) -> Iterator[str]:
+    """A temporary folder in ``folder`` in which files are created in random order before they are moved.
 
-    Many file systems take a file's number from near that of the folder that it is made in, and folders may be labels.
+    Many file systems give a file an inode close to that of its folder, and folders may stand for labels.
     """
     path = f"{folder}/{secrets.token_hex(8)}"
     Path(path).mkdir()
@@ -39,12 +39,12 @@ def nest(folder: Path) -> Iterator[str]:
         shutil.rmtree(path, ignore_errors=True)
 
 
-def scatter_links(folder: Path) -> None:
-    """Replace each file below ``folder`` that has other names, too, by a copy, unless it is the only one of its kind.
+def replace_links(folder: Path) -> None:
+    """Replace hard links below ``folder`` by copies, created in random order.
 
-    Files linked from raw data that were written label by label, or unpacked so by the user, have numbers and times
-    that tell the label. Those of a table that lies on top, alone, tell nothing of any other file. Raises DataError when
-    the disk has too little room.
+    If raw data were written label by label, or the user unpacked them so, inodes and times of files linked from them
+    reveal the labels. A file at the top that is the only one of its suffix, such as a table, reveals nothing and stays
+    a link. Raises DataError if the disk has too little room.
     """
     sizes = dict(_linked(folder))
     on_top = {path: Path(path).suffix for path in sizes if path.rpartition("/")[0] == str(folder)}
@@ -53,15 +53,15 @@ def scatter_links(folder: Path) -> None:
         if kinds[kind] == 1:
             del sizes[path]
     require(folder, sum(sizes.values()), "copies of raw files, in a random order")
-    with nest(folder) as nested:
+    with staging_folder(folder) as staging:
         for path in shuffled(sizes):
-            shutil.copyfile(path, f"{nested}/copy")
-            os.utime(f"{nested}/copy", (WHEN, WHEN))
-            os.replace(f"{nested}/copy", path)  # noqa: PTH105 - half the time of Path
+            shutil.copyfile(path, f"{staging}/copy")
+            os.utime(f"{staging}/copy", (NEUTRAL_TIME, NEUTRAL_TIME))
+            os.replace(f"{staging}/copy", path)  # noqa: PTH105 - half the time of Path
 
 
 def _linked(folder: Path) -> Iterator[tuple[str, int]]:
-    """Path and size of each file that has other names."""
+    """Path and size of each file with more than one link."""
     for place, _, names in os.walk(folder):
         for name in names:
             path = f"{place}/{name}"
