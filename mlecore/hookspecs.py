@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from mlecore.competitions import Competition
     from mlecore.detectors import Detection, Detector
     from mlecore.grading.report import Report
+    from mlecore.model.imported import Imported
     from mlecore.runs.findings import Findings
     from mlecore.runs.record import RunRecord
-    from mlecore.sharing.foreign import Imported
     from mlecore.submissions.format import Format
     from mlecore.submissions.table import Table
 
@@ -211,7 +211,8 @@ class ExtensionSpec:
 
     @hookspec(firstresult=True)
     def import_runs(self, source: Path, runs: Path, agent: str | None, name: str | None) -> Imported | None:
-        """Create a group in the folder ``runs`` from the results of another harness, with ``create_imported``.
+        """Create a group in the folder ``runs`` from the results of another harness, with ``create_imported`` of
+        mle-ext-sharing.
 
         None if ``source``, a file or a folder, contains no results of this harness: the next extension is asked.
         ``agent`` and ``name`` are the label and the group's name that the user wants; None: derived from ``source``.

@@ -134,8 +134,8 @@ def upgraded(previous: Path, index: str, folder: Path) -> None:
         row["name"] for row in json.loads(run(str(UV), "pip", "list", "-q", "--python", str(venv), "--format", "json"))
     }
     chosen = [word for name in names if name in have for word in ("--reinstall-package", name)]
-    run(*install, "--upgrade", *chosen, "--index", f"{index}/simple/", "mlecore")
-    mlecore(venv, "data", "verify", "optical-digits", "--data", str(folder / "data"))
+    run(*install, "--upgrade", *chosen, "--index", f"{index}/simple/", "mlecore[sharing]")
+    mlecore(venv, "prepare", "--verify", "optical-digits", "--data", str(folder / "data"))
     if (now := graded(venv, folder)) != score:
         sys.exit(f"after the upgrade the score is {now}, before it was {score}")
     mlecore(venv, "runs", "verify", "before", *places)

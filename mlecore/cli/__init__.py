@@ -16,7 +16,10 @@ if sys.platform == "win32":
     sys.exit("mlecore runs on Linux and macOS. On Windows, use it in WSL 2 (docs/platforms.md).")
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from types import TracebackType
+
+    from mlecore.registry.entry_points import Point
 
 _COMMANDS = {
     "competitions": "List and inspect installed competitions.",
@@ -44,19 +47,38 @@ _NOT_MLECORES = {
 _NARROWEST, _WIDEST = 50, 100  # columns of help texts
 
 
-class _Commands(click.Group):
-    """Lists commands without importing them; plugins add more through the entry-point group mlecore.commands."""
+class Commands(click.Group):
+    """A group whose commands are imported when they are used.
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    Plugins add commands through the entry-point group mlecore.commands; "runs.export" becomes `mlecore runs export`.
+    """
+
+    def __init__(self, *, own: Iterable[str], of: str = "", **more: Any) -> None:
+        """``own``: the commands with a file in mlecore/cli/, or in its folder ``of``, in the order of the help text."""
+        super().__init__(**more)
+        self._own, self._of = [*own], of
+
+    def _names(self, given: Iterable[str]) -> dict[str, str]:
+        """Of the plugins' commands: name in this group -> whole name."""
+        return {name.rpartition(".")[2]: name for name in sorted(given) if name.rpartition(".")[0] == self._of}
+
+    def provided(self) -> dict[str, Point]:
+        """The plugins' commands, by their names in this group."""
         from mlecore.registry.entry_points import commands
 
-        return [*_COMMANDS, *sorted(commands().keys() - _COMMANDS.keys())]
+        found = commands()
+        return {name: found[whole] for name, whole in self._names(found).items()}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(dict.fromkeys((*self._own, *self.provided())))
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name in _COMMANDS:
-            command: click.Command = importlib.import_module(f"mlecore.cli.{name}").command
+        if name in self._own:
+            module = ".".join(filter(None, ("mlecore.cli", self._of, name)))
+            command: click.Command = importlib.import_module(module).command
             return command
-        return provided(name)
+        point = self.provided().get(name)
+        return None if point is None else _brought(point)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -66,18 +88,24 @@ class _Commands(click.Group):
 
             from mlecore.registry.published import published
 
-            if package := published("command").get(args[0]):
+            packages = published("command")
+            known = self._names(packages)
+            if args[0] in known:
+                package = packages[known[args[0]]]
                 ctx.fail(f"The command {args[0]} comes with a package of its own: pip install {package}")
-            near = get_close_matches(args[0], [*self.list_commands(ctx), *published("command")], n=1)
-            hint = f"Did you mean {near[0]}?" if near else "To see them: mlecore --help"
+            near = get_close_matches(args[0], [*self.list_commands(ctx), *known], n=1)
+            hint = f"Did you mean {near[0]}?" if near else f"To see them: {ctx.command_path} --help"
             ctx.fail(f"No such command {args[0]!r}. {hint}")
         return super().resolve_command(ctx, args)
 
+
+class _Main(Commands):
+    """The command mlecore itself."""
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         from mlecore.printable import printable
-        from mlecore.registry.entry_points import commands
 
-        provided = {name: printable(f"{point.summary:.100}.") for name, point in sorted(commands().items())}
+        provided = {name: printable(f"{point.summary:.100}.") for name, point in self.provided().items()}
         with formatter.section("Commands"):
             formatter.write_dl(list({**_COMMANDS, **provided, **_COMMANDS}.items()))
 
@@ -151,13 +179,10 @@ def _columns() -> int:
         return 80
 
 
-def provided(name: str) -> click.Command | None:
-    """A plugin's command, None if no plugin has one of this name. Raises PluginError if it cannot be imported."""
+def _brought(point: Point) -> click.Command:
+    """A plugin's command. Raises PluginError."""
     from mlecore.errors import PluginError
-    from mlecore.registry.entry_points import commands
 
-    if (point := commands().get(name)) is None:
-        return None
     try:
         command = point.load()
     except (Exception, SystemExit) as error:
@@ -172,7 +197,7 @@ def provided(name: str) -> click.Command | None:
     )
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_Main, own=_COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="mlecore")
 def main() -> None:
     """Measure how well AI agents do machine-learning engineering.

@@ -17,12 +17,11 @@ from mlecore.errors import BackendUnreachable, DataError, UsageError
 from mlecore.runs.arguments import Arguments, lists_arguments, plan_of
 from mlecore.runs.contents import check_group
 from mlecore.runs.folders import is_group
-from mlecore.runs.ownership import require_own
+from mlecore.runs.ownership import require_own, require_own_plan
 from mlecore.runs.plan import Plan
 from mlecore.runs.planning import difference
 from mlecore.runs.record import RunRecord
 from mlecore.runs.store import Group, create_group, load_group, open_group
-from mlecore.runs.verifying import require_own_plan
 from mlecore.units import counted
 
 if TYPE_CHECKING:

@@ -1,4 +1,6 @@
-"""Who owns a group. A group from elsewhere is read-only: its records name jobs, folders and data to act on.
+"""Who owns a group, and is its plan as it was written?
+
+A group from elsewhere is read-only: its records name jobs, folders and data to act on.
 
 ``group.json`` has a seal over the group's id and its place. A group that was sent, copied or moved does not have the
 right seal; ``mlecore runs adopt`` gives it one.
@@ -6,9 +8,12 @@ right seal; ``mlecore runs adopt`` gives it one.
 
 from __future__ import annotations
 
+import hashlib
+
 from attrs import evolve
 
 from mlecore.errors import UsageError
+from mlecore.runs.folders import PLAN
 from mlecore.runs.seals import seal
 from mlecore.runs.store import Group, write_info
 
@@ -33,3 +38,22 @@ def require_own(group: Group) -> None:
 def adopt(group: Group) -> None:
     """Make the user the owner of a group, where it is. The caller holds its lock. Raises DataError."""
     write_info(group.folder, evolve(group.info, seal=seal(group.info.uid, group.folder)))
+
+
+def is_own_plan(group: Group) -> bool:
+    """Is its plan.toml the one that the group was created with, or that runs were last added to?
+
+    A kill while runs are added leaves the plan before that one.
+    """
+    digest = hashlib.sha256((group.folder / PLAN).read_bytes()).hexdigest()
+    return digest in (group.info.plan, *group.info.earlier_plans[-1:])
+
+
+def require_own_plan(group: Group) -> None:
+    """Raises UsageError if somebody edited plan.toml."""
+    if not is_own_plan(group):
+        raise UsageError(
+            f"{group.folder / PLAN} was edited: it is not the plan of the group's runs",
+            fix=f"Restore it. To add runs: mlecore runs resume {group.name} --seeds N --competition ID; for anything "
+            "else, start another group: mlecore run --plan FILE",
+        )

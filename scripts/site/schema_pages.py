@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal, Union, get_args, get_origin
 
 import attrs
+from mle_ext_sharing.statement import Statement
 
 from mlecore.facts import Facts
 from mlecore.grading.report import Report
@@ -23,7 +24,6 @@ from mlecore.runs.plan import Plan
 from mlecore.runs.record import RunRecord
 from mlecore.runs.store import GroupInfo
 from mlecore.schema import keys, written
-from mlecore.sharing.statement import Statement
 
 REFUSED = "An unknown key, a missing one or a value of a wrong type is an error that names the file and the key."
 KEPT = "Unknown keys from a newer mlecore are kept; a missing one or a value of a wrong type is an error."

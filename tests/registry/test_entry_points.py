@@ -127,12 +127,20 @@ def test_a_command_of_a_plugin_is_imported_when_it_is_named(tmp_path: Path) -> N
     assert "the command left of broken cannot be used: SystemExit: 0" in mlecore("left", code=3)
 
 
-@pytest.mark.parametrize(("name", "package"), [("view", "mle-ext-view"), ("audit", "mlecore-audit"), ("viewer", None)])
+@pytest.mark.parametrize(
+    ("name", "package"),
+    [
+        ("view", "mle-ext-view"),
+        ("audit", "mlecore-audit"),
+        ("runs export", "mle-ext-sharing"),
+        ("viewer", None),
+    ],
+)
 def test_a_command_that_is_not_installed_comes_with_its_package(
     name: str, package: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(entry_points, "commands", dict)
-    done = CliRunner().invoke(main, [name])
+    done = CliRunner().invoke(main, name.split())
     assert done.exit_code == 2
     assert re.findall(r"pip install (\S+)", done.output) == ([package] if package else [])
     assert ("Did you mean view?" in done.output) == (package is None)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 from click.testing import CliRunner
+from mle_ext_sharing.exporting import export_group
 from mlecore_testing import drawn_groups
 
 from mlecore import files
@@ -23,7 +24,6 @@ from mlecore.runs.digests import with_digest
 from mlecore.runs.findings import Findings, read_findings, write_findings
 from mlecore.runs.journal import Journal
 from mlecore.runs.store import load_group, read_record, write_record
-from mlecore.sharing.exporting import export_group
 
 RUN, OTHER = "baseline--spaceship-titanic--0", "baseline--spaceship-titanic--1"
 EYES = f"{RUN}/findings/eyes.json"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from mlecore.cli._group import Group
+from mlecore.cli import Commands
 
 
-@click.group("data", cls=Group, package=__name__, own=("list", "verify"))
+@click.group("data", cls=Commands, own=("list", "verify"), of="data")
 def command() -> None:
     """List and verify prepared data."""

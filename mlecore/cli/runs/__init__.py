@@ -4,26 +4,12 @@ from __future__ import annotations
 
 import click
 
-from mlecore.cli._group import Group
+from mlecore.cli import Commands
 
-_COMMANDS = (
-    "list",
-    "show",
-    "watch",
-    "logs",
-    "trace",
-    "resume",
-    "grade",
-    "retry",
-    "cancel",
-    "export",
-    "verify",
-    "import",
-    "adopt",
-)
+_COMMANDS = ("list", "show", "watch", "logs", "trace", "resume", "grade", "retry", "cancel", "adopt")
 
 
-@click.group("runs", cls=Group, package=__name__, own=_COMMANDS)
+@click.group("runs", cls=Commands, own=_COMMANDS, of="runs")
 def command() -> None:
     """Inspect, resume, retry, cancel and share runs.
 

@@ -9,16 +9,10 @@ import click
 
 from mlecore.cli._shared import competitions_named, data_option, edition_option
 
-
-@click.group("data")
-def command() -> None:
-    """What `mlecore data` gains: `push`, `pull` and `leaderboard`."""
-
-
 _synthetic = click.option("--synthetic", is_flag=True, help="Use the synthetic data.")
 
 
-@command.command("push")
+@click.command("push")
 @click.argument("url")
 @competitions_named("ids", required=True)
 @_synthetic
@@ -44,7 +38,7 @@ def push(url: str, ids: tuple[str, ...], synthetic: bool, data: tuple[Path, ...]
         click.echo(f"{id}: {'copied to' if done else 'is already at'} {url}")
 
 
-@command.command("pull")
+@click.command("pull")
 @click.argument("url")
 @competitions_named("ids", required=True)
 @_synthetic
@@ -67,7 +61,7 @@ def pull(url: str, ids: tuple[str, ...], synthetic: bool, data: tuple[Path, ...]
         click.echo(f"{id}: {'copied from' if done else 'is already as at'} {url}")
 
 
-@command.command("leaderboard")
+@click.command("leaderboard")
 @competitions_named("ids", required=True)
 @click.option(
     "--from",

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from mle_ext_sharing.importing import import_runs
 
 from mlecore.cli import main
 from mlecore.data.prepared import Prepared
 from mlecore.errors import UsageError
 from mlecore.runs.store import load_group
-from mlecore.sharing.importing import import_runs
 
 ID = "spaceship-titanic"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
-from mlecore.sharing.foreign import Imported
+from mlecore.model.imported import Imported
 
 
 @hookimpl

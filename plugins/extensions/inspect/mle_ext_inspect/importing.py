@@ -10,6 +10,7 @@ from typing import Any
 from attrs import evolve
 from inspect_ai.event import ModelEvent
 from inspect_ai.log import EvalLog, EvalSample
+from mle_ext_sharing.foreign import ForeignRun, create_imported, label_of
 
 from mle_ext_inspect.calls import write_calls
 from mle_ext_inspect.collecting import unpack
@@ -18,13 +19,13 @@ from mlecore import files
 from mlecore.backends import GATEWAY_LOG, OUTSIDE_LOGS
 from mlecore.errors import DataError, UsageError
 from mlecore.grading.report import Report
+from mlecore.model.imported import Imported
 from mlecore.registry.provenance import PluginUse
 from mlecore.reports.grading_reports import report_of
 from mlecore.runs.measured import measure
 from mlecore.runs.record import Limits
 from mlecore.schema import SchemaError, parse_json
 from mlecore.scratch import scratch
-from mlecore.sharing.foreign import ForeignRun, Imported, create_imported, label_of
 from mlecore.units import counted
 
 _UUID = re.compile(r"[A-Za-z0-9_-]{1,64}")

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from mle_ext_inspect.collecting import SUBMISSION, unpack
 from mle_ext_inspect.logs import find_logs
+from mle_ext_sharing.importing import import_runs
 
 from mlecore.errors import UsageError
 from mlecore.registry.discovery import find
-from mlecore.sharing.importing import import_runs
 
 
 def archive(path: Path, *members: tuple[tarfile.TarInfo, bytes]) -> Path:

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from mle_ext_sharing.importing import import_runs
 
 from mlecore.cli import main
 from mlecore.errors import UsageError
 from mlecore.runs.store import load_group
-from mlecore.sharing.importing import import_runs
 
 pytest.importorskip("inspect_ai", reason="inspect-ai is not installed")
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mle_ext_sharing.importing import import_runs
 from mlecore_testing.answers_hunt import found, program
 
 import mlecore
 from mlecore.data.prepared import Prepared
-from mlecore.sharing.importing import import_runs
 
 pytest.importorskip("inspect_ai", reason="inspect-ai is not installed")
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import tomli_w
+from mle_ext_sharing.bundle import FILES, HEAD, LIST_LIMIT, SIGNATURE, OpenBundle, head_digest, open_bundle
 
 from mle_ext_leaderboard import results as results_file
 from mle_ext_leaderboard.board import Board
@@ -18,7 +19,6 @@ from mle_ext_leaderboard.results import Results, read_results, results_of
 from mle_ext_leaderboard.statements import sign
 from mlecore import files
 from mlecore.errors import UsageError
-from mlecore.sharing.bundle import FILES, HEAD, LIST_LIMIT, SIGNATURE, OpenBundle, head_digest, open_bundle
 
 QUESTIONS = {
     "hidden_scores": "were scores on the hidden test set used, in development or to choose runs?",

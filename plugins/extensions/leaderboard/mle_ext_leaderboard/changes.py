@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import IO
 
 from attrs import frozen
+from mle_ext_sharing.bundle import SIGNATURE, OpenBundle
+from mle_ext_sharing.statement import Statement
 
 from mle_ext_leaderboard.board import ENTRIES
 from mle_ext_leaderboard.entry import FILE
@@ -16,8 +18,6 @@ from mle_ext_leaderboard.rules import Remark, rejection
 from mlecore.child_environment import child_environment
 from mlecore.errors import DataError, MlecoreError, UsageError
 from mlecore.schema import LIMIT
-from mlecore.sharing.bundle import SIGNATURE, OpenBundle
-from mlecore.sharing.statement import Statement
 
 _MOST = 100  # signatures that are added to an entry
 

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from attrs import evolve, field, frozen
+from mle_ext_sharing.bundle import FILES, HEAD, SIGNATURE, OpenBundle, Opened, WrongBundle, open_bundle
+from mle_ext_sharing.signed import Signed, read_signatures
 
 from mle_ext_leaderboard import entry as entry_file
 from mle_ext_leaderboard import results as results_file
@@ -21,10 +23,7 @@ from mle_ext_leaderboard.rules import Level, Remark, apply_rules, rejection
 from mle_ext_leaderboard.statements import require_statement
 from mlecore.data.layout import DataDirs
 from mlecore.errors import MlecoreError, UsageError
-from mlecore.runs.verifying import Exported
 from mlecore.schema import SchemaError
-from mlecore.sharing.bundle import FILES, HEAD, SIGNATURE, OpenBundle, Opened, WrongBundle, open_bundle
-from mlecore.sharing.signed import Signed, read_signatures
 from mlecore.units import counted, first
 
 
@@ -168,24 +167,22 @@ def _files(folder: Path, entry: Entry) -> Iterator[Remark]:
 
 
 def _hashes(opened: Opened) -> Iterator[Remark]:
-    from mlecore.runs.verifying import verify_group
+    from mle_ext_sharing.verifying import verify_group
 
-    verdict = verify_group(opened.group, Exported(not_started=opened.bundle.not_started))
+    verdict = verify_group(opened.group, opened.bundle)
     for level, found in (("error", verdict.wrong), ("undecided", verdict.undecided)):
         for words in first(found):
             yield Remark(level=level, check="hashes", words=words)  # type: ignore[arg-type]
 
 
 def _regrade(group: Path, dirs: DataDirs) -> Iterator[Remark]:
-    from mlecore.sharing.regrade import regrade
+    from mle_ext_sharing.regrade import regrade
 
-    again = list(regrade(group, dirs))
-    different = [each for each in again if each.different]
-    for words in first([f"{each.run}: {each.different[0]}" for each in different]):
+    again = regrade(group, dirs)
+    for words in first([f"{each.run}: {each.different[0]}" for each in again.different]):
         yield rejection("regrading", words)
-    undecided = [each for each in again if each.undecided]
-    if undecided:
+    if undecided := again.undecided:
         words = f"{counted(len(undecided), 'run')} could not be graded again here, as {undecided[0].run}: "
         yield Remark(level="undecided", check="regrading", words=words + undecided[0].undecided)
-    same = len(again) - len(different) - len(undecided)
-    yield Remark(level="note", check="regrading", words=f"graded again: {counted(same, 'run')} with the same result")
+    words = f"graded again: {counted(again.same, 'run')} with the same result"
+    yield Remark(level="note", check="regrading", words=words)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from mle_ext_sharing.signed import NOT_PROVED, absent
 from mle_lib_pages import environment, inline
 from mle_lib_pages.charts import Line, line_chart
 from mle_lib_pages.marks import Square, kind
@@ -17,7 +18,6 @@ from mle_ext_leaderboard.comment import ordered
 from mle_ext_leaderboard.results import Results, RunResult
 from mle_ext_leaderboard.tables import TAGS, Goal, Row, Standing, Table
 from mlecore.reports.published import SOURCE, SPLITS, published
-from mlecore.sharing.signed import NOT_PROVED, absent
 
 _HERE = Path(__file__).parent
 GOALS: Mapping[Goal, str] = {"any_medal": "any medal, %", "beats_sample": "better than the sample submission, %"}

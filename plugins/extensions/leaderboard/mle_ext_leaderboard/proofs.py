@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Literal
 
+from mle_ext_sharing.statement import Role
+
 from mle_ext_leaderboard.checking import Check
 from mle_ext_leaderboard.results import Results
-from mlecore.sharing.statement import Role
 from mlecore.units import counted
 
 Verdict = Literal["proven", "claim", "undecided", "wrong", "not held"]

@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from mle_ext_sharing import ssh_signatures
+from mle_ext_sharing.bundle import OpenBundle, require_head
+from mle_ext_sharing.signed import read_signatures
+
 from mle_ext_leaderboard.board import Board
 from mle_ext_leaderboard.entry import Entry
 from mlecore.errors import DataError, UsageError
 from mlecore.regular import read_regular
-from mlecore.sharing import ssh_signatures
-from mlecore.sharing.bundle import OpenBundle, require_head
-from mlecore.sharing.signed import read_signatures
 
 FILE = "statement.json"
 SIGNATURE = f"{FILE}.sig"

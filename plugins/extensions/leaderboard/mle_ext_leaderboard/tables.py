@@ -7,6 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Literal
 
 from attrs import evolve, field, frozen
+from mle_ext_sharing.bundle import OpenBundle, require_head
+from mle_ext_sharing.signed import has_second_party
 
 from mle_ext_leaderboard.board import Board
 from mle_ext_leaderboard.checking import Check, check_rules, guarded, signatures
@@ -16,8 +18,6 @@ from mle_ext_leaderboard.results import Results, RunResult
 from mle_ext_leaderboard.rules import covered_sets, rejection, table_key
 from mlecore.errors import MlecoreError
 from mlecore.reports.rates import counts, left_out, unranked
-from mlecore.sharing.bundle import OpenBundle, require_head
-from mlecore.sharing.signed import has_second_party
 
 Goal = Literal["any_medal", "beats_sample"]
 

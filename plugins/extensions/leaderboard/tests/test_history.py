@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 from click.testing import CliRunner, Result
+from mle_ext_sharing.bundle import OpenBundle, open_bundle
+from mle_ext_sharing.signed import add_signature
+from mle_ext_sharing.statement import Comparison
 
 from mlecore.child_environment import child_environment
 from mlecore.cli import main
 from mlecore.runs.record import RunRecord
-from mlecore.sharing.bundle import OpenBundle, open_bundle
-from mlecore.sharing.signed import add_signature
-from mlecore.sharing.statement import Comparison
 
 pytestmark = pytest.mark.slow
 

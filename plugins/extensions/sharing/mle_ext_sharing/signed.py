@@ -11,13 +11,13 @@ from pathlib import Path
 
 from attrs import field, frozen
 
+from mle_ext_sharing import ssh_signatures
+from mle_ext_sharing.bundle import SIGNATURES, OpenBundle
+from mle_ext_sharing.ssh_signatures import Signer
+from mle_ext_sharing.statement import Attestations, Comparison, Role, Statement, claim_of, state, subjects
 from mlecore import files
 from mlecore.errors import DataError, UsageError
 from mlecore.schema import LIMIT
-from mlecore.sharing import ssh_signatures
-from mlecore.sharing.bundle import SIGNATURES, OpenBundle
-from mlecore.sharing.ssh_signatures import Signer
-from mlecore.sharing.statement import Attestations, Comparison, Role, Statement, claim_of, state, subjects
 
 _MOST = 100  # statements of one bundle
 _SECOND_PARTY = "It needs another key and another name in allowed_signers than everyone who signed that they ran it."

@@ -16,12 +16,12 @@ from typing import Any, Literal
 
 from attrs import field, frozen
 
+from mle_ext_sharing.bundle import FILES, HEAD, LIST_LIMIT, OpenBundle
+from mle_ext_sharing.public import model_name
 from mlecore.runs.folders import RECORD
 from mlecore.runs.journal import now
 from mlecore.runs.store import load_group, open_group
 from mlecore.schema import NOT_IN_FILE, SchemaError, parse_json, plain, structure_newer
-from mlecore.sharing.bundle import FILES, HEAD, LIST_LIMIT, OpenBundle
-from mlecore.sharing.public import model_name
 from mlecore.units import counted
 
 STATEMENT = "https://in-toto.io/Statement/v1"

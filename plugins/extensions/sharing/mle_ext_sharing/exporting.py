@@ -18,6 +18,9 @@ from typing import IO, Any
 
 from attrs import evolve
 
+from mle_ext_sharing.bundle import FILES, FORMAT, HEAD, Bundle, Entry
+from mle_ext_sharing.public import Public
+from mle_ext_sharing.verifying import not_started
 from mlecore import files
 from mlecore.errors import DataError, UsageError
 from mlecore.redaction import names_secret
@@ -27,15 +30,13 @@ from mlecore.runs.digests import has_its_grade, is_own, with_digest, with_own_di
 from mlecore.runs.findings import findings_file, read_findings
 from mlecore.runs.folders import FINDINGS, GROUP, PLAN, RECORD
 from mlecore.runs.journal import now
+from mlecore.runs.ownership import is_own_plan
 from mlecore.runs.plan import Plan
 from mlecore.runs.record import RunRecord
 from mlecore.runs.secrets import Fingerprint, Search, fingerprint, search
 from mlecore.runs.snapshots import HISTORY
 from mlecore.runs.store import Group, load_group, open_group
-from mlecore.runs.verifying import is_own_plan, not_started
 from mlecore.schema import LIMIT, SchemaError, parse_json
-from mlecore.sharing.bundle import FILES, FORMAT, HEAD, Bundle, Entry
-from mlecore.sharing.public import Public
 
 _ALWAYS = (RECORD, "grade.json", "grade_error.json", HISTORY, "submission/submission.csv")
 _JSON = ("grade.json", "grade_error.json", HISTORY)

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 from attrs import evolve, fields
+from mle_ext_sharing.regrade import Regraded, regrade
 from mlecore_testing.graded_groups import COMPETITION, forge, prepare_published, write_graded_group
 
 from mlecore.data.layout import DataDirs
 from mlecore.data.manifest import read_head, write_head
 from mlecore.grading.report import Report
-from mlecore.sharing.regrade import Regraded, regrade
 
 OTHERWISE = {"created_at", "submission_path", "run", "began_with", "plugin", "extra"}
 """Fields that differ between two honest gradings, and on which nothing rests."""
@@ -29,7 +29,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def again(group: Path, data: Path) -> list[Regraded]:
-    return sorted(regrade(group, DataDirs((data,))), key=lambda each: int(each.run.rpartition("-")[2]))
+    return sorted(regrade(group, DataDirs((data,))).runs, key=lambda each: int(each.run.rpartition("-")[2]))
 
 
 def runs_of(group: Path) -> list[Path]:

@@ -1,19 +1,20 @@
-"""Checks that a group, or what was exported of it, is whole and as it was written."""
+"""Checks that a group, or an export of it, is whole and as it was written."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from attrs import field, frozen
 
-from mlecore.errors import DataError, UsageError
+from mle_ext_sharing.bundle import Bundle
+from mlecore.errors import DataError
 from mlecore.regular import read_regular
 from mlecore.runs.digests import changed_output, is_own, problems
 from mlecore.runs.findings import read_findings
 from mlecore.runs.folders import PLAN, RECORD
 from mlecore.runs.journal import EVENTS, Journal
+from mlecore.runs.ownership import is_own_plan
 from mlecore.runs.record import RunRecord
 from mlecore.runs.snapshots import HISTORY
 from mlecore.runs.store import Group, load_group, open_group
@@ -40,13 +41,6 @@ class Verdict:
         return ", ".join(parts)
 
 
-@frozen(kw_only=True)
-class Exported:
-    """What a bundle says of the runs that it does not have."""
-
-    not_started: frozenset[str] | None = None  # when it was exported; None: nobody knew
-
-
 def not_started(group: Group) -> frozenset[str] | None:
     """Planned runs that have not begun, by the group's journal; None if it has none."""
     started = Journal(group.folder).started()
@@ -55,30 +49,11 @@ def not_started(group: Group) -> frozenset[str] | None:
     return frozenset(run.name for run in group.plan.runs()) - started - group.cancelled
 
 
-def is_own_plan(group: Group) -> bool:
-    """Is its plan.toml the one that it was created with, or that runs were added to? A kill while they are added leaves
-    the last one."""
-    return hashlib.sha256((group.folder / PLAN).read_bytes()).hexdigest() in (
-        group.info.plan,
-        *group.info.earlier_plans[-1:],
-    )
+def verify_group(folder: Path, exported: Bundle | None = None) -> Verdict:
+    """Compare a group's folder with its plan, its journal and the digests of its files.
 
-
-def require_own_plan(group: Group) -> None:
-    """Raises UsageError if somebody edited plan.toml."""
-    if not is_own_plan(group):
-        raise UsageError(
-            f"{group.folder / PLAN} was edited: it is not the plan of the group's runs",
-            fix=f"Restore it. To add runs: mlecore runs resume {group.name} --seeds N --competition ID; for anything "
-            "else, start another group: mlecore run --plan FILE",
-        )
-
-
-def verify_group(folder: Path, exported: Exported | None = None) -> Verdict:
-    """Compare a group's folder with its plan, with its journal and with the digests of its files.
-
-    ``exported``: it is a bundle, whose files were compared with its list. Raises UsageError, DataError if the folder is
-    no group, or its plan cannot be read.
+    ``exported``: the bundle that the folder was exported as; its files have been compared with its list. Raises
+    UsageError, DataError if the folder is no group, or its plan cannot be read.
     """
     group = open_group(folder)
     wrong, undecided = [], []

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from mle_ext_sharing.importing import import_runs
+from mle_ext_sharing.mlebench import import_group
 from mlecore_testing import drawn_groups, grades
 
 from mlecore.cli import main
 from mlecore.errors import DataError, UsageError
 from mlecore.runs.record import RunRecord
 from mlecore.runs.store import load_group
-from mlecore.sharing.importing import import_runs
-from mlecore.sharing.mlebench import import_group
 
 PLAIN = "leaf-classification_1b2c3d4e-0001", "leaf-classification_1b2c3d4e-0002", "AI4Code_9f-1"
 
@@ -201,7 +201,7 @@ def test_half_a_group_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, b
     if broken == "no folder":
         runs.write_text("")
     else:
-        monkeypatch.setattr("mlecore.sharing.foreign.write_record", full_disk)
+        monkeypatch.setattr("mle_ext_sharing.foreign.write_record", full_disk)
     with pytest.raises(DataError, match="no group can be created in"):
         import_runs(tmp_path / "scores.csv", runs)
     assert not runs.is_dir() or [*runs.iterdir()] == []

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 from click.testing import CliRunner
+from mle_ext_sharing.exporting import export_group
+from mle_ext_sharing.public import Public
 from mlecore_testing import drawn_groups
 
 from mlecore.backends import Handle
@@ -19,8 +21,6 @@ from mlecore.runs.findings import Findings, write_findings
 from mlecore.runs.planning import write_plan
 from mlecore.runs.record import Attempt, RunRecord
 from mlecore.runs.store import Group, load_group, open_group, write_info, write_record
-from mlecore.sharing.exporting import export_group
-from mlecore.sharing.public import Public
 
 PLANTED = ("unique-home", "unique-cwd", "unique-runs", "unique-data", "unique-option", "unique-root", "unique cage")
 QUOTE = "pd.read_csv('/kaggle/input/train.csv')"

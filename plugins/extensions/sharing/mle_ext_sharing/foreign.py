@@ -1,4 +1,4 @@
-"""Runs of other harnesses as a group of mlecore's, marked as imported.
+"""Writes runs of other harnesses as a group, marked as imported.
 
 What a harness does not record (hardware, network, data) stays unknown, so reports mix such runs with others only on
 request.
@@ -18,6 +18,7 @@ from attrs import evolve, field, frozen
 from mlecore import files
 from mlecore.errors import DataError, UsageError
 from mlecore.grading.report import Report
+from mlecore.model.imported import Imported
 from mlecore.registry.provenance import PluginUse
 from mlecore.regular import read_regular, regular_files
 from mlecore.runs.journal import Journal
@@ -29,16 +30,6 @@ _Place = tuple[str, str, int]  # label, competition, seed
 
 _SUBMISSION_LIMIT = 4 * 2**30  # bytes; grading has its own, narrower limit
 _KEPT_LIMIT = 2**30  # bytes of one run's logs and code
-
-
-@frozen(kw_only=True)
-class Imported:
-    """The result of an import. ``without_grade`` names runs that are in no report."""
-
-    group: str
-    runs: int
-    without_grade: tuple[str, ...]
-    left_out: tuple[str, ...]  # "what: why"
 
 
 @frozen(kw_only=True)

@@ -13,7 +13,7 @@ from mlecore.cli.runs._names import group_folder
 from mlecore.errors import UsageError
 
 if TYPE_CHECKING:
-    from mlecore.sharing.statement import Statement
+    from mle_ext_sharing.statement import Statement
 
 
 @click.command("export")
@@ -34,13 +34,13 @@ def command(name: str, to: Path, logs: bool, sign: Path | None, runs: Path) -> N
     only files with known names are copied, and a file that contains the value of a key in the environment is
     rejected. A .jsonl only names each run's submission, logs and code where they are, for MLE-bench's tools.
     """
-    from mlecore.sharing.exporting import export_group, lost_submissions
-    from mlecore.sharing.signed import add_signature
+    from mle_ext_sharing.exporting import export_group, lost_submissions
+    from mle_ext_sharing.signed import add_signature
     from mlecore.units import counted, first, show_size
 
     folder = group_folder(runs, name)
     if to.suffix == ".jsonl":
-        from mlecore.sharing.jsonl import write_jsonl
+        from mle_ext_sharing.jsonl import write_jsonl
 
         if logs or sign:
             raise UsageError("a .jsonl names the files of the runs: leave out --logs and --sign")

@@ -12,6 +12,9 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 from click.testing import CliRunner
+from mle_ext_sharing.bundle import OpenBundle
+from mle_ext_sharing.exporting import export_group
+from mle_ext_sharing.signed import add_signature
 from mlecore_testing import drawn_groups
 
 from mlecore.child_environment import child_environment
@@ -20,9 +23,6 @@ from mlecore.errors import DataError, UsageError
 from mlecore.runs.journal import Journal
 from mlecore.runs.secrets import remember
 from mlecore.runs.store import load_group, write_record
-from mlecore.sharing.bundle import OpenBundle
-from mlecore.sharing.exporting import export_group
-from mlecore.sharing.signed import add_signature
 
 
 def verify(path: Path, *words: str):

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from mle_ext_sharing import bundle
+from mle_ext_sharing.exporting import export_group
 
 from mlecore.cli import main
-from mlecore.sharing import bundle
-from mlecore.sharing.exporting import export_group
 
 NOTHING = hashlib.sha256(b"").hexdigest()
 

@@ -50,17 +50,39 @@ class Regraded:
     undecided: str = ""
 
 
-def regrade(group: Path, dirs: DataDirs) -> Iterator[Regraded]:
-    """Every run of a group's folder that has a grade; its own files stay as they are."""
+@frozen(kw_only=True)
+class Regrading:
+    """Every graded run of a group."""
+
+    runs: tuple[Regraded, ...]
+
+    @property
+    def different(self) -> list[Regraded]:
+        return [each for each in self.runs if each.different]
+
+    @property
+    def undecided(self) -> list[Regraded]:
+        return [each for each in self.runs if each.undecided]
+
+    @property
+    def same(self) -> int:
+        return len(self.runs) - len(self.different) - len(self.undecided)
+
+
+def regrade(group: Path, dirs: DataDirs) -> Regrading:
+    """Grade every run of a group's folder that has a grade; its own files stay as they are."""
     from mlecore.grading.isolated import IsolatedGrader
 
     with IsolatedGrader() as grader:
-        for record in load_group(group):
-            if record.state == "graded" or record.report:
-                try:
-                    yield _again(record, dirs, grader)
-                except (MlecoreError, SchemaError, OSError) as error:
-                    yield Regraded(run=record.name, undecided=f"{error}".partition("\n")[0] or type(error).__name__)
+        graded = [record for record in load_group(group) if record.state == "graded" or record.report]
+        return Regrading(runs=tuple(_graded(record, dirs, grader) for record in graded))
+
+
+def _graded(record: RunRecord, dirs: DataDirs, grader: IsolatedGrader) -> Regraded:
+    try:
+        return _again(record, dirs, grader)
+    except (MlecoreError, SchemaError, OSError) as error:
+        return Regraded(run=record.name, undecided=f"{error}".partition("\n")[0] or type(error).__name__)
 
 
 def _again(record: RunRecord, dirs: DataDirs, grader: IsolatedGrader) -> Regraded:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from mle_ext_sharing.public import Public
+from mle_ext_sharing.statement import Comparison
+from mle_ext_sharing.verifying import verify_group
 from mlecore.errors import DataError, UsageError
 from mlecore.runs.record import RunRecord
 from mlecore.runs.store import load_group, open_group
-from mlecore.runs.verifying import verify_group
-from mlecore.sharing.public import Public
-from mlecore.sharing.statement import Comparison
 
 
 def compare(theirs: Path, own: Path) -> Comparison:

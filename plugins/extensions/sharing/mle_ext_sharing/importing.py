@@ -1,16 +1,16 @@
-"""Results of other harnesses, whichever reads them: mlecore itself those of MLE-bench, extensions the others."""
+"""Imports results of other harnesses: MLE-bench's and tables of scores directly, others through extensions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
+from mle_ext_sharing.jsonl import import_jsonl
+from mle_ext_sharing.mlebench import import_group, import_report, run_folders
+from mle_ext_sharing.score_table import import_table
 from mlecore.errors import UsageError
+from mlecore.model.imported import Imported
 from mlecore.registry.loading import load_extensions
-from mlecore.sharing.foreign import Imported
-from mlecore.sharing.jsonl import import_jsonl
-from mlecore.sharing.mlebench import import_group, import_report, run_folders
-from mlecore.sharing.score_table import import_table
 
 
 def import_runs(

@@ -7,14 +7,15 @@ import math
 from pathlib import Path
 from typing import Any, get_args
 
+from mle_ext_sharing.foreign import ForeignRun, create_imported, label_of
 from mlecore.competitions import competition
 from mlecore.data.prepared import DataKind
 from mlecore.errors import DataError, UsageError
 from mlecore.grading.medals import thresholds_for
 from mlecore.grading.report import Report, award
+from mlecore.model.imported import Imported
 from mlecore.regular import read_regular
 from mlecore.runs.journal import now
-from mlecore.sharing.foreign import ForeignRun, Imported, create_imported, label_of
 
 _LIMIT = 64 * 2**20  # bytes
 _FIX = (

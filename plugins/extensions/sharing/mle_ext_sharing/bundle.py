@@ -1,7 +1,7 @@
 """A group as a bundle: a folder or a zip of what anyone needs to check its results, and no more.
 
 ``bundle.files`` lists every file with its size and SHA-256, ``bundle.json`` has the SHA-256 of that list.
-``mlecore.sharing.exporting`` writes one. Bundles come from strangers: here are the limits within which they are read.
+``mle_ext_sharing.exporting`` writes one. Bundles come from strangers: here are the limits within which they are read.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +12,9 @@ from mlecore.cli._names import GROUP
 from mlecore.cli._shared import data_option, echo, runs_option
 from mlecore.cli.runs._names import group_folder
 from mlecore.errors import DataError, UsageError
+
+if TYPE_CHECKING:
+    from mle_ext_sharing.bundle import Opened
 
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
@@ -41,10 +45,9 @@ def command(
     party adds a signature if everything was right. Exit code 1 if something is missing or changed; 3 if that cannot be
     decided, e.g. without an export's list of hashes, or if a run could not be graded again.
     """
-    from mlecore.cli.runs import _signatures
+    from mle_ext_sharing.bundle import HEAD, WrongBundle, open_bundle
+    from mle_ext_sharing.verifying import verify_group
     from mlecore.runs.folders import is_group
-    from mlecore.runs.verifying import Exported, verify_group
-    from mlecore.sharing.bundle import HEAD, WrongBundle, open_bundle
     from mlecore.units import first
 
     if bool(countersign) != (regrade or bool(rerun)) and (countersign or rerun):
@@ -59,12 +62,11 @@ def command(
     if not is_bundle and (allowed_signers or key or countersign):
         raise UsageError(f"{path} is a group, and only exports are signed", fix="mlecore runs export GROUP --sign KEY")
     with open_bundle(path) if is_bundle else nullcontext() as opened:
-        folder, exported, intact = path, None, "all as they were written"
+        folder, intact = path, "all as they were written"
         if opened:
-            folder, exported = opened.group, Exported(not_started=opened.bundle.not_started)
-            intact = f"all {len(opened.bundle.files)} files are as they were exported"
+            folder, intact = opened.group, f"all {len(opened.bundle.files)} files are as they were exported"
         try:
-            verdict = verify_group(folder, exported)
+            verdict = verify_group(folder, opened.bundle if opened else None)
         except DataError as error:  # its list fits, and its files make no sense
             raise WrongBundle(error.message) if opened else error from None
         for line in (*first(verdict.wrong), *first(verdict.undecided)):
@@ -73,29 +75,64 @@ def command(
             raise click.exceptions.Exit(1)
         if not verdict.undecided:
             echo(f"{folder.name}: {verdict}, {intact}")
-        if is_bundle and not _signatures.check_signatures(path, folder, allowed_signers, key):
+        if opened and not _check_signatures(opened, allowed_signers, key):
             raise click.exceptions.Exit(1)
         same, code = _regrade(folder, data) if regrade else (0, 0)
         code = code or (3 if verdict.undecided else 0)
         if countersign and not code:
             own = group_folder(runs, rerun) if rerun else None
-            _signatures.countersign(path, folder, countersign, same, own, allowed_signers)
+            _countersign(path, folder, countersign, same, own, allowed_signers)
     raise click.exceptions.Exit(code)
 
 
 def _regrade(group: Path, data: tuple[Path, ...]) -> tuple[int, int]:
-    """How many were graded as before, and the exit code."""
+    """How many runs were graded as before, and the exit code."""
+    from mle_ext_sharing.regrade import regrade
     from mlecore.data.layout import DataDirs
-    from mlecore.sharing.regrade import regrade
     from mlecore.units import first
 
-    results = list(regrade(group, DataDirs.of(data)))
-    for line in first([f"{result.run}: {line}" for result in results for line in result.different]):
+    found = regrade(group, DataDirs.of(data))
+    for line in first([f"{each.run}: {line}" for each in found.different for line in each.different]):
         echo(line)
-    for line in first([f"{result.run}: {result.undecided}" for result in results if result.undecided]):
+    for line in first([f"{each.run}: {each.undecided}" for each in found.undecided]):
         echo(f"could not be graded again: {line}", err=True)
-    undecided = sum(bool(result.undecided) for result in results)
-    different = sum(bool(result.different) for result in results)
-    same = len(results) - undecided - different
-    echo(f"graded again: {same} the same, {different} different, {undecided} undecided")
-    return same, 1 if different else 3 if undecided else 0
+    different, undecided = len(found.different), len(found.undecided)
+    echo(f"graded again: {found.same} the same, {different} different, {undecided} undecided")
+    return found.same, 1 if different else 3 if undecided else 0
+
+
+def _check_signatures(opened: Opened, allowed: Path | None, key: Path | None) -> bool:
+    """Print who says what. Are all signatures good, and is there one if the caller named signers?"""
+    from mle_ext_sharing.signed import NOT_PROVED, absent, read_signatures
+    from mle_ext_sharing.ssh_signatures import allowed_key
+    from mlecore.units import first
+
+    with allowed_key(key) if key else nullcontext(allowed) as signers:
+        found = read_signatures(opened.source, opened.group, signers)
+    for line in first(found.wrong):
+        echo(line)
+    for signed in found.signed:
+        echo(str(signed))
+        echo(f"  Others vouch for: {absent(signed.statement.predicate.attestations)}")
+    if found.signed:
+        if signers is None:
+            echo("Whose keys these are is unknown: name them with --allowed-signers or --key.")
+        echo(NOT_PROVED)
+    elif not found.wrong:
+        echo("Nobody has signed it." + (" A signature was demanded." if signers else ""))
+    return not found.wrong and bool(found.signed or signers is None)
+
+
+def _countersign(bundle: Path, group: Path, key: Path, regraded: int, rerun: Path | None, allowed: Path | None) -> None:
+    """Add the signature of a second party that graded the submissions again, or ran the group again."""
+    from mle_ext_sharing.rerun import compare
+    from mle_ext_sharing.signed import add_signature
+    from mle_ext_sharing.statement import Comparison
+
+    if rerun is None:
+        if not regraded:
+            raise UsageError("no run was graded again, so there is nothing to sign")
+        statement = add_signature(bundle, group, key, "graded again", Comparison(runs=regraded), allowed)
+    else:
+        statement = add_signature(bundle, group, key, "ran again", compare(group, rerun), allowed)
+    echo(f"Signed: {statement}")

@@ -15,17 +15,17 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 from click.testing import CliRunner, Result
+from mle_ext_sharing.exporting import export_group
+from mle_ext_sharing.rerun import compare
+from mle_ext_sharing.signed import add_signature
+from mle_ext_sharing.ssh_signatures import BadSignature, allowed_key, sign, signer_of
+from mle_ext_sharing.statement import Comparison, Role, Statement
 from mlecore_testing import drawn_groups
 
 from mlecore.child_environment import child_environment
 from mlecore.cli import main
 from mlecore.errors import UsageError
 from mlecore.runs.store import load_group, open_group, write_info
-from mlecore.sharing.exporting import export_group
-from mlecore.sharing.rerun import compare
-from mlecore.sharing.signed import add_signature
-from mlecore.sharing.ssh_signatures import BadSignature, allowed_key, sign, signer_of
-from mlecore.sharing.statement import Comparison, Role, Statement
 
 pytestmark = pytest.mark.skipif(not shutil.which("ssh-keygen"), reason="needs ssh-keygen (OpenSSH)")
 
@@ -156,7 +156,7 @@ def test_a_signature_of_another_bundle_is_worth_nothing(
     export_group(group, tmp_path / "c")
     shutil.copytree(folder / "signatures", tmp_path / "c" / "signatures")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("mlecore.runs.verifying._problems", lambda *_: ())
+        patch.setattr("mle_ext_sharing.verifying._problems", lambda *_: ())
         done = runs("verify", tmp_path / "c", "--allowed-signers", allowed)
     assert done.exit_code == 1 and "signed for another bundle" in done.output
 

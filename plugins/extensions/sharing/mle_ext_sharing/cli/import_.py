@@ -30,7 +30,7 @@ def command(source: Path, reports: tuple[Path, ...], agent: str | None, name: st
     data_kind. With mle-ext-inspect it can be a log of inspect or a folder of logs, with mle-ext-harbor the folder of a
     job. All runs must be of one edition. Facts that the harness does not record stay unknown.
     """
-    from mlecore.sharing.importing import import_runs
+    from mle_ext_sharing.importing import import_runs
 
     imported = import_runs(source, runs, reports=reports, agent=agent, name=name)
     for line in imported.left_out:

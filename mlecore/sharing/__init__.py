@@ -1,1 +1,0 @@
-"""Exchange between labs: bundles of runs, MLE-bench's groups, prepared data."""

@@ -1,0 +1,1 @@
+"""The commands `mlecore runs export`, `verify` and `import`."""
