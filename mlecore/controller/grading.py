@@ -17,7 +17,7 @@ from mlecore.errors import DataError, GradingError, MlecoreError, NotPrepared
 from mlecore.redaction import redacted
 from mlecore.runs.journal import now
 from mlecore.runs.record import RunRecord
-from mlecore.runs.same import require_same_data
+from mlecore.runs.same_data import require_same_data
 from mlecore.runs.store import require_group
 from mlecore.schema import SchemaError
 

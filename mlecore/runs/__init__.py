@@ -1,1 +1,1 @@
-"""Runs: one agent on one competition with one seed on one backend; those of one experiment form a group on disk."""
+"""Groups of runs on disk. A run is one agent on one competition with one seed on one backend."""

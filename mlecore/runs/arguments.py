@@ -1,6 +1,6 @@
 """The arguments of ``mlecore.run``, which are also flags of ``mlecore run``: another way to write a plan.
 
-An experiment has one form: arguments become the dictionary of a plan's TOML file, and one parser makes the plan of it.
+An experiment has one form: arguments become the dictionary of a plan's TOML file, which one parser turns into a plan.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ F = TypeVar("F", bound=Callable[..., object])
 
 
 class Arguments(TypedDict, total=False):
-    """Every argument, by the name of its flag, with its type and its key in a plan; docs/schemas/plan.md says what it
-    means. None: not given. Where a list is expected, one text stands for a list of one."""
+    """Every argument, by the name of its flag, with its type and its key in a plan, which docs/schemas/plan.md
+    explains. None: not given. Where a list is expected, a single text stands for a list of one."""
 
     agent: Annotated[
         str | Sequence[str | Mapping[str, Any]] | None, "agents.name"
@@ -70,7 +70,7 @@ class Arguments(TypedDict, total=False):
 def plan_of(plan: Plan | Mapping[str, Any] | Path | str | None, arguments: Mapping[str, object]) -> Plan:
     """The plan of ``mlecore run`` or ``mlecore.run``: from a plan (a value, a dictionary, a file) or from arguments.
 
-    With a plan, arguments can only say how it is carried out. Raises UsageError.
+    With a plan, the only arguments allowed are those of its execution. Raises UsageError.
     """
     if unknown := [name for name in arguments if name not in Arguments.__annotations__]:
         raise UsageError(f"unknown argument {unknown[0]!r}; available: {', '.join(Arguments.__annotations__)}")

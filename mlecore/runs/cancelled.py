@@ -1,7 +1,7 @@
 """cancelled.json: the runs of a group that were cancelled before they began.
 
-They have no folder, so that one file of the group names all of them. It is replaced whole, by the controller alone. A
-run's record, if it has one, takes precedence: a run that is retried gets one.
+Such runs have no folder, so one file of the group names them all. Only the controller writes it, replacing it whole. A
+run that is retried gets a record, which takes precedence.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ REASON = "cancelled before it began"
 
 @frozen(kw_only=True)
 class Cancelled:
-    """The runs of a group that were cancelled before they began. If a run has a run.json, its state is there."""
+    """The runs of a group that were cancelled before they began. A run.json takes precedence."""
 
     format: int = 1  # of this file
     runs: tuple[str, ...] = ()  # their names
@@ -36,7 +36,7 @@ def read_cancelled(group: Path) -> frozenset[str]:
 
 
 def add_cancelled(group: Path, names: Iterable[str]) -> None:
-    """Name more of them, durably. The caller holds the group's lock. Raises DataError, OSError."""
+    """Add runs, durably. The caller holds the group's lock. Raises DataError, OSError."""
     there = _read(group)
     content = plain(there) | {"runs": sorted({*there.runs, *names})}
     files.replace(group / CANCELLED, (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode())

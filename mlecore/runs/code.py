@@ -1,5 +1,5 @@
-"""The code that an agent left in a run's folder, for detectors. It may be hostile: every read is bounded, and what is
-not read is named.
+"""The code that an agent left in a run's folder, for detectors. It may be hostile: every read is bounded, and skipped
+files are listed.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class CodeFile:
 def code_files(folder: Path, not_read: list[NotRead], suffixes: Sequence[str] = CODE) -> Iterator[CodeFile]:
     """The code files of a run, in order of their paths.
 
-    Those that cannot be read, or run what they unpack, are added to ``not_read``.
+    Files that cannot be read, or that unpack code and run it, are added to ``not_read``.
     """
     found = 0
     for path in paths(folder, FOLDERS):
@@ -62,14 +62,14 @@ def code_files(folder: Path, not_read: list[NotRead], suffixes: Sequence[str] = 
 
 
 def runs_packed(text: str) -> bool:
-    """Does code unpack something and run what was in it, which cannot be read here?"""
+    """Does the code unpack other code and run it? That code cannot be read."""
     return bool(_UNPACKS.search(text) and _RUNS.search(text))
 
 
 def read_code(path: Path, below: Path) -> str:
-    """The text of a code file, or the script of a notebook; of a broken one what stands there.
+    """The text of a code file, or the script of a notebook; the raw text of a broken notebook.
 
-    Raises DataError for what is no regular file, or is larger than 4 MiB, OSError.
+    Raises DataError if it is no regular file or larger than 4 MiB, and OSError.
     """
     content = read_regular(path, _LARGEST, below=below)
     if path.suffix.lower() == ".ipynb":
@@ -79,7 +79,7 @@ def read_code(path: Path, below: Path) -> str:
 
 
 def paths(folder: Path, below: Sequence[str]) -> Iterator[Path]:
-    """Everything that is no folder below these folders of a run, in order; no link to a folder is followed."""
+    """All paths below these folders of a run, in order, except folders; follows no link to a folder."""
     seen = 0
     for name in below:
         if (folder / name).is_symlink():
@@ -97,7 +97,7 @@ def paths(folder: Path, below: Sequence[str]) -> Iterator[Path]:
 def script(notebook: bytes) -> str:
     """A notebook as one script: its code cells; magics, shell lines, prose and printed output become comments.
 
-    Raises ValueError and RecursionError for what is no notebook.
+    Raises ValueError or RecursionError if it is no notebook.
     """
     cells = json.loads(notebook)
     if isinstance(cells, dict):
@@ -124,7 +124,7 @@ def _cells(sheet: object) -> Sequence[object]:
 
 
 def _outputs(cell: Mapping[str, Any]) -> Iterator[str]:
-    """What a cell printed; no pictures."""
+    """The printed output of a cell, without pictures."""
     outputs = cell.get("outputs")
     for output in outputs if isinstance(outputs, list) else ():
         if isinstance(output, dict):

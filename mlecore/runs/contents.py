@@ -1,4 +1,4 @@
-"""What a group's folder may contain, so that no controller writes through a link."""
+"""Checks the contents of a group's folder, so that no controller writes through a link."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _OF_RUN = {
 
 
 def check_group(folder: Path) -> None:
-    """Raises DataError that names what no controller has put there; does not look into the runs' folders."""
+    """Raises DataError with the names of entries that no controller creates. Skips the runs' folders."""
     _check(folder, **_OF_GROUP)
 
 

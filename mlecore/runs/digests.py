@@ -1,8 +1,8 @@
 """Digests that tell whether a run was changed after it was written.
 
-Each record names the digests (SHA-256) of what was collected, its grade.json, what detectors found, the record before
-it and itself; other JSON files have their own digest. They show what was edited, replaced or torn. If all of them are
-computed again, only grading again shows the change.
+Each record has the digests (SHA-256) of the collected files, grade.json, the detectors' findings, the previous record
+and itself; other JSON files have their own digest. They show edits, replaced files and damage. Whoever edits a file and
+computes all digests again is only found by grading again.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from mlecore.runs.record import WITH_OUTPUT, Digests, RunRecord
 from mlecore.schema import LIMIT
 
 OUTPUT = ("code", "code_snapshots", "logs", "snapshots")
-"""Folders of a run that hold what its agent left beside the submission."""
+"""Folders of a run with the agent's output besides the submission."""
 
 _CHUNK = 1 << 18  # bytes
 
 
 def with_digests(record: RunRecord) -> RunRecord:
-    """The record as it is to be written, with the digests of its files now and its own."""
+    """The record ready to be written: with the current digests of its files, and its own."""
     last = record.digests or Digests()
     submission, grade, output, findings = None, None, dict[str, str](), dict[str, str]()
     if record.state in WITH_OUTPUT:
         output = dict(last.output) or _output_digests(record.folder)
         findings = dict(last.findings)
-        kept = last.submission if record.state == "graded" else None  # what was collected, not what is there later
+        kept = last.submission if record.state == "graded" else None  # as collected, not as it is later
         submission = kept or _digest(record.submission, record.folder)
     if record.state == "graded":
         grade = _grade_digest(record.folder)
@@ -45,7 +45,7 @@ def with_digests(record: RunRecord) -> RunRecord:
 
 
 def with_findings(record: RunRecord, digests: Mapping[str, str]) -> RunRecord:
-    """The next record, with the digests of what some detectors have found; all else stays as it was."""
+    """The next record, with new digests of some detectors' findings and otherwise unchanged."""
     last = record.digests or Digests()
     new = evolve(last, previous=last.record or None, findings={**last.findings, **digests})
     return with_own_digest(evolve(record, digests=new))
@@ -59,7 +59,7 @@ def with_own_digest(record: RunRecord) -> RunRecord:
 
 
 def is_altered(content: bytes, values: Mapping[str, Any]) -> bool:
-    """Is a run.json (its bytes, and their values) not the one that its own digest was made of? False if it has none."""
+    """Does a run.json (bytes and values) differ from its own digest? False if it has none."""
     digests = values.get("digests")
     if not isinstance(digests, Mapping):
         return False
@@ -68,7 +68,7 @@ def is_altered(content: bytes, values: Mapping[str, Any]) -> bool:
 
 
 def is_own(content: bytes, digest: str) -> bool:
-    """Is it the digest of a run.json that holds it?"""
+    """Is ``digest`` the one of the run.json that contains it?"""
     return digest == _own(content, digest)
 
 
@@ -82,13 +82,13 @@ def with_digest(values: Mapping[str, Any]) -> bytes:
 
 
 def has_its_grade(record: RunRecord) -> bool:
-    """Is grade.json the one that was published? False if the record does not say which that was."""
+    """Is grade.json the published one? False if the record has no digest of it."""
     published = record.digests.grade if record.digests else None
     return published is not None and published == _grade_digest(record.folder)
 
 
 def problems(record: RunRecord) -> list[str]:
-    """What was changed in a run after it was written, in words."""
+    """Descriptions of everything that was changed in a run after it was written."""
     found = ["run.json was changed after it was written"] if record.altered else []
     digests = record.digests or Digests()
     if record.digests and record.state in WITH_OUTPUT:
@@ -106,9 +106,9 @@ def problems(record: RunRecord) -> list[str]:
 
 
 def changed_output(record: RunRecord, *, exported: bool = False) -> list[str]:
-    """Which folders of a collected run are not as they were collected, in words; reads all of their files.
+    """Descriptions of folders that were changed after they were collected; reads all of their files.
 
-    ``exported``: a bundle need not have them.
+    ``exported``: the folders may be missing, as in a bundle.
     """
     if record.digests is None or record.state not in WITH_OUTPUT:
         return []
@@ -125,7 +125,7 @@ def _output_digests(folder: Path) -> dict[str, str]:
 
 
 def _tree_digest(tree: Path, folder: Path) -> str | None:
-    """Of the paths and contents of all files; None if there is no such folder."""
+    """Digest of the paths and contents of all files; None if there is no such folder."""
     if tree.is_symlink() or not tree.is_dir():
         return None
     digest = hashlib.sha256()
@@ -139,12 +139,12 @@ def _tree_digest(tree: Path, folder: Path) -> str | None:
 
 
 def _own(content: bytes, digest: str) -> str:
-    """Of a run.json in which its own ``digest`` is still missing."""
+    """The digest of a run.json with its own ``digest`` removed."""
     return hashlib.sha256(content.replace(digest.encode(errors="replace"), b"")).hexdigest()
 
 
 def _grade_digest(folder: Path) -> str | None:
-    """None also for a file that is too long to be one: hashing what somebody put there may take hours."""
+    """None also for a file too long to be a grade: hashing it could take hours."""
     try:
         content = read_regular(folder / "grade.json", LIMIT, below=folder.parent)
     except (OSError, DataError):
@@ -153,7 +153,7 @@ def _grade_digest(folder: Path) -> str | None:
 
 
 def _digest(path: Path | None, folder: Path) -> str | None:
-    """Of a regular file; None if there is none."""
+    """Digest of a regular file; None if there is none."""
     if path is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""What detectors found in a run: findings/<detector>.json as a value."""
+"""A detector's findings in a run: findings/<detector>.json as a value."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _QUOTED = 160  # characters of a quote that are shown
 _NAMED = 5  # files in one sentence
 DetectorOutcome = Literal["violation", "suspicious", "failed", "undecided", "note", "clean"]
 OUTCOMES: tuple[DetectorOutcome, ...] = ("violation", "suspicious", "failed", "undecided", "note", "clean")
-"""The worst first. A detector that failed says nothing, so it is worse than one that could not decide."""
+"""Worst first. A detector that failed says nothing about the run, which is worse than being undecided."""
 
 
 @frozen(kw_only=True)
 class Findings:
-    """What one detector found in one run, or why it failed."""
+    """One detector's findings in one run, or the reason why it failed."""
 
     format: int = 1  # of this file
     run: str  # uid of the run
@@ -58,18 +58,18 @@ class Findings:
 
     @property
     def flagged(self) -> tuple[Finding, ...]:
-        """The findings that throw doubt on the run."""
+        """The findings that flag the run."""
         return tuple(finding for finding in self.findings if finding.verdict in ("violation", "suspicious"))
 
     @property
     def undecided(self) -> str:
-        """Why it could not decide about the run, in one sentence; empty if it could."""
+        """Why the detector is undecided, as a sentence; empty if it is not."""
         reasons = [finding.summary for finding in self.findings if finding.verdict == "undecided"]
         return next(iter(reasons), self.skipped)
 
     @property
     def skipped(self) -> str:
-        """What was not read and why, in one sentence that names the first few files; empty if everything was."""
+        """A sentence with the first files that were not read, and why; empty if all were read."""
         if not self.not_read:
             return ""
         named = ", ".join(f"{each.file} ({each.why})" for each in self.not_read[:_NAMED])
@@ -86,7 +86,7 @@ def findings_of(
     created_at: str,
     seconds: float,
 ) -> Findings:
-    """A detector's result as its file has it; text says why it failed."""
+    """The findings to write for a detector's result; a text is the reason why it failed."""
     common: dict[str, Any] = {"run": run.uid, "detector": detector, "group": group}
     common |= {"created_at": created_at, "seconds": round(seconds, 3)}
     if isinstance(result, str):
@@ -97,16 +97,16 @@ def findings_of(
 
 
 def group_digest(runs: Iterable[RunRecord]) -> str:
-    """Which runs a detector saw: other runs, another digest."""
+    """Digest of the runs that a detector saw."""
     return hashlib.sha256("\n".join(sorted(run.uid for run in runs)).encode()).hexdigest()[:16]
 
 
 def write_findings(run: RunRecord, *found: Findings) -> None:
-    """Replaces what these detectors found before, and has the run's record name it.
+    """Replace the earlier findings of these detectors, and their digests in the run's record.
 
-    The record decides: each file is written beside its place, and counts once the record has its digest, so that a kill
-    between the two looks like no change. Nothing is written about a result that was replaced meanwhile. Raises
-    DataError if somebody put a link, or the record cannot be read; OSError.
+    The record decides: each file is written under another name, and counts once the record has its digest, so that a
+    kill in between changes nothing. Nothing is written if the run's result was replaced meanwhile. Raises DataError if
+    there is a link, or the record cannot be read; OSError.
     """
     check_run(run.folder)
     with rewriting(run.folder):
@@ -117,7 +117,7 @@ def write_findings(run: RunRecord, *found: Findings) -> None:
         files.make_folder(run.folder / FINDINGS, below=run.folder)
         for path, content in contents.items():
             files.replace(_pending(path), content)
-        if record.digests and not record.altered:  # else the next record would hide that it was changed
+        if record.digests and not record.altered:  # else the next record would hide the change
             digests = {path.stem: hashlib.sha256(content).hexdigest() for path, content in contents.items()}
             replace_record(with_findings(record, digests))
         for path, content in contents.items():
@@ -134,13 +134,12 @@ def _pending(path: Path) -> Path:
 
 
 def findings_file(found: Findings) -> bytes:
-    """What findings/<detector>.json holds."""
+    """The bytes of findings/<detector>.json."""
     return with_digest(plain(found))
 
 
 def read_findings(run: RunRecord) -> tuple[dict[str, Findings], dict[str, str]]:
-    """By detector: what it found, and which file cannot be read or is not the one that the record names, with the
-    reason."""
+    """By detector: its findings, and why its file cannot be used (unreadable, or not the one in the record)."""
     found, damaged = dict[str, Findings](), dict[str, str]()
     whole = run.digests and run.state in WITH_OUTPUT and not run.altered
     named = run.digests.findings if whole and run.digests else None
@@ -167,7 +166,7 @@ def _written(folder: Path) -> Iterator[str]:
 
 
 def _content(run: RunRecord, path: Path, digest: str | None) -> bytes:
-    """What a detector found, by the digest in the run's record. None: the record has no digests of findings.
+    """The findings file whose digest is in the run's record. None: the record has no digests of findings.
 
     Raises SchemaError, DataError, OSError.
     """
@@ -189,7 +188,7 @@ def _content(run: RunRecord, path: Path, digest: str | None) -> bytes:
 
 
 def place(evidence: Evidence) -> str:
-    """Where a finding shows, and what stands there, on one line."""
+    """The place and the quote of a finding, on one line."""
     at = evidence.file
     if evidence.line is not None:
         at += f":{evidence.line}" + ("" if evidence.last_line is None else f"-{evidence.last_line}")

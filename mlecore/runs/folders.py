@@ -1,4 +1,4 @@
-"""Folders of groups and runs: a group has group.json, and a folder with run.json for each run that has begun."""
+"""The folders of groups and runs. A group has group.json, and a folder with run.json for each run that has begun."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def groups(runs: Path) -> list[Path]:
 
 
 def inner_folders(folder: Path) -> list[str]:
-    """Names of the folders in it, sorted; without links and hidden ones."""
+    """Names of its folders, sorted, without links and hidden ones."""
     with os.scandir(folder) as entries:
         names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
     return sorted(name for name in names if not name.startswith("."))

@@ -1,4 +1,4 @@
-"""What happened in a group, one line per event."""
+"""The event log of a group, one line per event."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST = 1 << 30  # bytes that are read; 10,000 runs write some 10 MB
 
 
 def now() -> str:
-    """The wall clock, for people; no decision depends on it."""
+    """The time by the wall clock, for people. No decision depends on it."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
@@ -30,13 +30,13 @@ class Journal:
     """The group's events.jsonl. It is for people: losing it loses no run."""
 
     def __init__(self, group: Path, before: Callable[[], None] = lambda: None) -> None:
-        """``before`` each event; where it raises OSError, the event is not written."""
+        """``before`` is called before each event. If it raises OSError, the event is not written."""
         self.path = group / EVENTS
         self._before = before
         self._lock = threading.Lock()
 
     def note(self, event: str, run: str | None = None, **details: Any) -> None:
-        """Add one event; a disk that refuses it does not stop a run."""
+        """Add one event. A failing disk does not stop a run."""
         line = json.dumps({"at": now(), "run": run, "event": event, **details}, ensure_ascii=False)
         try:
             with self._lock:
@@ -46,7 +46,7 @@ class Journal:
             return
 
     def read(self, run: str | None = None, event: str | None = None) -> Iterator[dict[str, Any]]:
-        """All events, or those of a run, or of a name. Torn lines are left out, and so is a journal that is no file."""
+        """All events, or those of a run or of a kind. Skips torn lines, and a journal that is not a regular file."""
         try:
             lines = os.fdopen(open_regular(self.path, below=self.path.parent), "rb")
         except (OSError, DataError):

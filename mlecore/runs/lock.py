@@ -14,11 +14,11 @@ _NAME = "controller.lock"
 
 
 class LockLost(MlecoreError):
-    """The lock was removed or taken over while we held it; nothing more may be written."""
+    """The lock was removed or taken over while this process held it. It may write nothing more."""
 
 
 class GroupLock(Lock):
-    """Held by a controller, which calls ``beat`` every few seconds."""
+    """The lock of a controller, which calls ``beat`` every few seconds."""
 
     def __init__(self, group: Path, say: Callable[[str], None] = lambda text: None) -> None:
         super().__init__(
@@ -44,7 +44,7 @@ class GroupLock(Lock):
         self.beat(now=True)
 
     def beat(self, *, now: bool = False) -> None:
-        """Show that we are alive, at most every BEAT seconds. Raises LockLost if the lock is no longer ours."""
+        """Write a heartbeat, at most every BEAT seconds. Raises LockLost if this process no longer has the lock."""
         if not now and time.monotonic() < self._next_beat:
             return
         self._next_beat = time.monotonic() + BEAT
@@ -61,14 +61,14 @@ class GroupLock(Lock):
 
 
 def holder(group: Path) -> dict[str, Any] | None:
-    """Who holds the group now; takes the lock for a moment at most."""
+    """The current holder of the group, or None. May take the lock for a moment."""
     path = group / _NAME
     found = read_holder(path)
     if not found or not path.is_file() or path.is_symlink():
         return None
     try:
         return found if is_held(path) else None
-    except PermissionError:  # a group of another user: nobody knows whether its holder lives
+    except PermissionError:  # another user's group: its holder may be alive or dead
         return found
     except OSError:
         return None

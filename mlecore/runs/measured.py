@@ -1,4 +1,4 @@
-"""What a run's models used, by its gateway's count: the sums of ``gateway.jsonl``."""
+"""A run's use of its models as counted by its gateway: the sums of ``gateway.jsonl``."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ModelUse:
 
 @frozen(kw_only=True)
 class ServerToolUse:
-    """A tool that the model's provider ran, or another thing that it did past the sandbox."""
+    """A tool that the model's provider ran, or anything else that it did outside the sandbox."""
 
     tool: str  # its name, without a version
     calls: int = 0  # that asked for it
@@ -67,7 +67,7 @@ class ModelCalls:
 
     @property
     def usage(self) -> Usage:
-        """The same, as an agent's report would have it."""
+        """These sums as a ``Usage``."""
         known = not self.unknown or self.input_tokens + self.output_tokens > 0
         return Usage(
             models=tuple(use.model for use in self.models),
@@ -97,9 +97,9 @@ _KINDS = ("input", "output", "cached", "reasoning")
 
 
 def spent_in(logs: Iterable[Path], *, under_way: bool = True) -> dict[str, float]:
-    """What the calls of some logs used, as ``ModelAccess.spent`` has it; empty if there were none.
+    """The amounts that the calls of some logs spent, in the form of ``ModelAccess.spent``; empty without calls.
 
-    ``under_way``: count those that have not ended, at the most that they may cost.
+    ``under_way``: include calls that have not ended, at the most that they may cost.
     """
     from mlecore_gateway.ledger import Spent, read_calls
 
@@ -111,7 +111,7 @@ def spent_in(logs: Iterable[Path], *, under_way: bool = True) -> dict[str, float
 
 
 def measure(log: Path, budgets: Sequence[str] = (), before: Mapping[str, float] | None = None) -> ModelCalls | None:
-    """The sums of a log; None if there is none. ``before``: what earlier attempts used of the budgets."""
+    """The sums of a log; None if there is none. ``before``: the amounts that earlier attempts spent."""
     from mlecore_gateway.budgets import Budget
     from mlecore_gateway.ledger import Spent, read_calls
 
@@ -170,15 +170,15 @@ def measure(log: Path, budgets: Sequence[str] = (), before: Mapping[str, float] 
 
 
 def _sum(values: Sequence[N | None]) -> N | None:
-    """None where one is not known: the sum would be too small."""
+    """The sum, or None if a value is unknown."""
     known = [value for value in values if value is not None]
     return sum(known[1:], start=known[0]) if known and len(known) == len(values) else None
 
 
 def difference(measured: ModelCalls, input_tokens: int | None, output_tokens: int | None) -> str:
-    """How the agent's logs differ from the gateway's count; empty if they do not, or report nothing.
+    """The difference between the agent's logs and the gateway's count, in words; empty if there is none, or no logs.
 
-    More than the gateway counted is no difference where it does not know the tokens of each call.
+    Logs that report more are no difference if the gateway does not know the tokens of every call.
     """
     differences = []
     for kind, reported, counted in (

@@ -1,4 +1,4 @@
-"""How an agent says it ended: one line in ``logs/outcome``. It is the sandbox's own claim, and decides nothing."""
+"""The agent's own account of how it ended: one line in ``logs/outcome``. It may be forged and decides nothing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _DETAIL = 200  # characters
 
 
 def read_outcome(logs: Path, *, below: Path) -> Outcome | None:
-    """What an agent reported in a folder of logs, where no link is followed from ``below`` on; None: nothing."""
+    """The outcome in a folder of logs, or None. Follows no link from ``below`` on."""
     try:
         descriptor = open_regular(logs / OUTCOME, below=below)
     except (OSError, DataError):

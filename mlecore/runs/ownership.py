@@ -1,9 +1,7 @@
-"""Who owns a group, and is its plan as it was written?
+"""The owner of a group. A group from elsewhere is read-only, because its records name jobs, folders and data to act on.
 
-A group from elsewhere is read-only: its records name jobs, folders and data to act on.
-
-``group.json`` has a seal over the group's id and its place. A group that was sent, copied or moved does not have the
-right seal; ``mlecore runs adopt`` gives it one.
+``group.json`` has a seal over the group's id and its path. A group that was sent, copied or moved lacks the right
+seal; ``mlecore runs adopt`` gives it one.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ from mlecore.runs.store import Group, write_info
 
 
 def is_own(group: Group) -> bool:
-    """Was it made, or adopted, in this place by this user on this machine? Raises DataError as ``seal`` does."""
+    """Did this user create or adopt the group at this path on this machine? Raises DataError as ``seal`` does."""
     import hmac
 
     return hmac.compare_digest(group.info.seal.encode(errors="replace"), seal(group.info.uid, group.folder).encode())
@@ -36,7 +34,7 @@ def require_own(group: Group) -> None:
 
 
 def adopt(group: Group) -> None:
-    """Make the user the owner of a group, where it is. The caller holds its lock. Raises DataError."""
+    """Make this user the owner of a group at its path. The caller holds its lock. Raises DataError."""
     write_info(group.folder, evolve(group.info, seal=seal(group.info.uid, group.folder)))
 
 

@@ -20,7 +20,7 @@ FORMAT = 1
 
 
 def read_seeds(value: object) -> tuple[int, ...]:
-    """Seeds from how many there are, or from a list of them. Raises UsageError."""
+    """Seeds from their number, or from a list. Raises UsageError."""
     if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 10**6:
         return tuple(range(value))
     items = value if isinstance(value, (list, tuple, range)) else (None,)
@@ -30,7 +30,7 @@ def read_seeds(value: object) -> tuple[int, ...]:
 
 
 def read_splits(value: object) -> tuple[str, ...]:
-    """Splits from one name, or from a list of names. Raises UsageError."""
+    """Splits from a name, or from a list of names. Raises UsageError."""
     names = [value] if isinstance(value, str) else value
     if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
         raise UsageError("expected the name of a split, or a list of such names")
@@ -62,7 +62,7 @@ class PlannedBackend:
 
 @frozen(kw_only=True)
 class PlannedModel:
-    """The model of all agents that do not name one themselves."""
+    """The model of all agents that have none of their own."""
 
     name: str | None = None  # as the endpoint knows it
     endpoint: str | None = None  # URL
@@ -73,7 +73,7 @@ Prices = Mapping[str, Mapping[str, float]]
 
 @frozen(kw_only=True)
 class PlannedGateway:
-    """What each run may ask of its model, where the network is "llm"."""
+    """The model calls that each run may make if its network is "llm"."""
 
     key: Variable | None = None  # the variable that holds the real key; default: the usual one of a known provider
     models: tuple[str, ...] = ()  # that may be called beside the agent's own
@@ -100,7 +100,7 @@ class PlannedData:
 
 @frozen(kw_only=True)
 class Execution:
-    """How the plan is carried out. Not part of what it is: may change when a group is resumed."""
+    """How the plan is carried out. It may change when a group is resumed, unlike the rest of the plan."""
 
     max_parallel: int | None = None  # runs at once; default: as many as the backend has room for
     retries: int = 2  # new attempts after infrastructure failures
@@ -135,7 +135,7 @@ class Plan:
                     yield PlannedRun(agent, competition, seed)
 
     def limits_of(self, agent: PlannedAgent) -> Limits:
-        """What a run of this agent is given: it has no relay where there is nothing to let through."""
+        """The limits of this agent's runs. There is no relay if it would let nothing through."""
         if self.limits.network != "llm" or agent.endpoint or self.limits.allow:
             return self.limits
         return evolve(self.limits, network="none")
@@ -158,9 +158,9 @@ class PlannedRun:
 
     @property
     def name(self) -> str:
-        """Of the run's folder."""
+        """The name of the run's folder."""
         return f"{self.agent.label}--{self.competition}--{self.seed}"
 
     def uid(self, group_uid: str) -> str:
-        """As random as the group's uid, and always the same: planned runs need no file."""
+        """The run's uid. It follows from the group's random one, so that planned runs need no file."""
         return hashlib.sha256(f"{group_uid}/{self.name}".encode()).hexdigest()[:12]

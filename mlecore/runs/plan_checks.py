@@ -1,4 +1,4 @@
-"""Is a plan consistent? What its schema cannot say: nothing twice, numbers in their range, budgets and prices."""
+"""Checks of a plan that its schema cannot express: duplicates, ranges of numbers, budgets and prices."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from urllib.parse import urlsplit
 from mlecore.errors import UsageError
 from mlecore.runs.plan import Plan
 
-# Set in every sandbox, or decisive for how programs start there.
+# Set in every sandbox, or they decide how programs start there.
 _SANDBOX = {"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TMPDIR", "PWD", "CUDA_VISIBLE_DEVICES"}
 _SANDBOX |= {"LD_PRELOAD", "LD_LIBRARY_PATH", "PYTHONPATH", "PYTHONHOME", "NODE_USE_ENV_PROXY"}
 _SANDBOX |= {"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "COMPETITION_ID"}
 MOST_RUNS = 100_000
-_SMALLEST = 1_000_000  # bytes; fewer are a size whose unit was forgotten
+_SMALLEST = 1_000_000  # bytes; a smaller number is a size without its unit
 
 
 def check_plan(plan: Plan) -> Plan:
@@ -124,7 +124,7 @@ def netloc(name: str, text: str) -> str:
             f"limits.mcp: {name} is not a name with the URL of an MCP server",
             fix="Write it like search=https://mcp.example.org/mcp; a secret goes into a header: --mcp-header.",
         ) from None
-    if url.hostname in ("127.0.0.1", "::1"):  # where a job may have its gateway, so no proxy is asked for it
+    if url.hostname in ("127.0.0.1", "::1"):  # a job may have its gateway there, so it bypasses the proxy
         raise UsageError(
             f"limits.mcp: {name} = {text} would be an address of the sandbox",
             fix=f"Write it with localhost, which is the relay's machine: http://localhost:{port}{url.path}",

@@ -1,4 +1,4 @@
-"""Making plans, and writing them: a dictionary or a TOML file becomes a plan with every default filled in."""
+"""Reads and writes plans: a dictionary or a TOML file becomes a plan with every default filled in."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def make_plan(values: Mapping[str, Any]) -> Plan:
 
 
 def carried_out(plan: Plan, **execution: Any) -> Plan:
-    """The same experiment, carried out in another way (see Execution); None: as the plan says."""
+    """The same plan with another execution. None: as in the plan."""
     changes = {name: value for name, value in execution.items() if value is not None}
     return check_plan(evolve(plan, execution=evolve(plan.execution, **changes)))
 
@@ -62,7 +62,7 @@ def _texts(value: object) -> list[str]:
 
 
 def parse_plan(text: str) -> Plan:
-    """From TOML text. Raises UsageError."""
+    """The plan of a TOML text. Raises UsageError."""
     try:
         return make_plan(parse_toml(text.encode()))
     except SchemaError as error:
@@ -70,8 +70,8 @@ def parse_plan(text: str) -> Plan:
 
 
 def read_plan(path: Path, *, below: Path | None = None) -> Plan:
-    """From a TOML file; no link is followed from the folder ``below`` on. Raises UsageError that names the file and
-    what is wrong in it."""
+    """The plan of a TOML file; follows no link from the folder ``below`` on. Raises UsageError that names the file and
+    the key."""
     try:
         values = read_toml(path, below=below)
     except FileNotFoundError:
@@ -104,7 +104,7 @@ def difference(plan: Plan, other: Plan) -> str | None:
 
 
 def _filled_in(plan: Plan, *, network_given: bool) -> Plan:
-    """The plan as a group keeps it: splits and defaults that depend on what is installed are written out."""
+    """The plan as a group stores it: splits, and defaults that depend on installed plugins, are written out."""
     agents = [_with_model(agent, plan.model) for agent in _labelled(plan.agents)]
     competitions = dict.fromkeys(id for split in plan.split for id in _split_competitions(split))
     for id in plan.competitions:
@@ -122,7 +122,7 @@ def _filled_in(plan: Plan, *, network_given: bool) -> Plan:
 
 
 def _with_model(agent: PlannedAgent, shared: PlannedModel) -> PlannedAgent:
-    """With the plan's model where it has none of its own, unless it uses none."""
+    """The agent with the plan's model, if it uses one and has none itself."""
     if not (shared.name or shared.endpoint) or not (agent.model or _uses_model(agent.name)):
         return agent
     return evolve(agent, model=agent.model or shared.name, endpoint=agent.endpoint or shared.endpoint)
@@ -133,13 +133,13 @@ def _uses_model(agent: str) -> bool:
 
     try:
         declared: Agent = load("agent", agent).call("agent")
-    except MlecoreError:  # the run says why it cannot be loaded
+    except MlecoreError:  # the run reports why it cannot be loaded
         return True
     return declared.uses_model
 
 
 def _with_mcp(limits: Limits) -> Limits:
-    """MCP servers are hosts that the relay lets through, and their headers variables that the agent is given."""
+    """Adds MCP servers to the allowed hosts, and the variables of their headers to the agent's secrets."""
     hosts = [netloc(name, server.url) for name, server in limits.mcp.items()]
     headers = [variable for server in limits.mcp.values() for variable in server.headers.values()]
     return evolve(
@@ -182,7 +182,7 @@ def _split_competitions(split: str) -> list[str]:
 
 
 def _as_written(plan: Plan) -> dict[str, Any]:
-    """The dictionary of this plan, as a person would write it."""
+    """The dictionary of a plan, as a person would write it."""
     values = plain(plan)
     values["limits"]["time"] = write_duration(plan.limits.time)
     if plan.seeds == tuple(range(len(plan.seeds))):
@@ -192,7 +192,7 @@ def _as_written(plan: Plan) -> dict[str, Any]:
 
 
 def _without_empty(value: Any) -> Any:
-    """Without nulls, which TOML lacks, and empty tables and lists, which are the default."""
+    """Removes nulls, which TOML does not have, and empty tables and lists, which are the default."""
     if isinstance(value, list):
         return [_without_empty(item) for item in value]
     if not isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""The record of a run: run.json as a value. It holds what is needed to compare the run with another."""
+"""The record of a run: run.json as a value. It has everything that a comparison with other runs needs."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ OBFUSCATED: Mapping[Obfuscation, str] = {
     "description": "obfuscated description",
     "full": "obfuscated description and names",
 }
-"""What was hidden, in words."""
+"""Descriptions of what was hidden."""
 
 FORMAT = 1
-FINISHED = "finished_submission"  # in the place of a job's name, if an agent submitted finished files
+FINISHED = "finished_submission"  # stands for a job's name if an agent submitted finished files
 STATES: tuple[str, ...] = get_args(State)
 ENDS: tuple[str, ...] = get_args(Ended)
 SETTLED = ("graded", "cancelled", "failed")  # final states
-WITH_OUTPUT = ("collected", "graded")  # states in which what the agent left is in the run's folder
+WITH_OUTPUT = ("collected", "graded")  # states in which the run's folder has the agent's output
 
 
 class RecordError(DataError):
@@ -50,7 +50,7 @@ class RecordError(DataError):
 
 
 def moment(text: str | None) -> datetime | None:
-    """The time of a record; None if there is none, or if somebody wrote nonsense there."""
+    """A time in a record; None if it is missing or not a time."""
     try:
         return datetime.fromisoformat(text or "").astimezone(UTC)
     except (ValueError, OverflowError):
@@ -59,7 +59,7 @@ def moment(text: str | None) -> datetime | None:
 
 @frozen(kw_only=True)
 class Limits:
-    """What a run is given. A limit without a value is the backend's own."""
+    """The limits of a run. Without a value, the backend's own applies."""
 
     time: TimeLimit = 24 * 3600.0  # of an attempt
     cpus: float | None = None  # that it may use
@@ -74,7 +74,7 @@ class Limits:
 
 @frozen(kw_only=True)
 class Availability:
-    """How an attempt's calls to its models fared, by its gateway's log."""
+    """Results of an attempt's model calls, by its gateway's log."""
 
     tried: int = 0  # calls that were passed on to the endpoint
     answered: int = 0  # of these
@@ -108,7 +108,7 @@ class Attempt:
 
 @frozen(kw_only=True)
 class Replaced:
-    """A result in whose place `mlecore runs retry --force` asked for another one."""
+    """A result that `mlecore runs retry --force` replaced."""
 
     attempt: int  # the number of the attempt that had it
     at: str  # when it was replaced: ISO 8601, UTC
@@ -120,7 +120,7 @@ class Replaced:
 
 @frozen(kw_only=True)
 class Collected:
-    """What came out of the sandbox, and what was rejected."""
+    """The files that were collected from the sandbox, and those that were rejected."""
 
     files: int = 0  # how many
     bytes: int = 0  # in all
@@ -137,7 +137,7 @@ class Collected:
 
 @frozen(kw_only=True)
 class Digests:
-    """SHA-256 of what belongs to a run, see mlecore/runs/digests.py."""
+    """SHA-256 digests of a run's files (runs/digests.py)."""
 
     record: str = ""  # of this run.json, with "" in the place of this one
     previous: str | None = None  # of the run.json before it
@@ -149,7 +149,7 @@ class Digests:
 
 @frozen(kw_only=True)
 class RunRecord:
-    """One run. ``folder`` is where it lies now; everything else stands in its run.json."""
+    """One run. ``folder`` is its current folder; everything else is in its run.json."""
 
     folder: Path = field(default=Path(), metadata=NOT_IN_FILE)
     format: int = FORMAT  # of this file
@@ -198,7 +198,7 @@ class RunRecord:
     calls: ModelCalls | None = None  # what its gateway counted
     usage: Usage | None = None  # of its models: as its gateway measured it, else as the agent's logs report it
     reported_usage: Usage | None = None  # as the agent's logs report it
-    relay_refused: Mapping[str, int] = field(factory=dict)  # connections that its relay refused, by host:port
+    relay_refused: Mapping[str, int] = field(factory=dict)  # connections that its relay rejected, by host:port
     usage_difference: str = ""  # between the two, where it is more than 5 %
     checks: int = 0  # uses of the sandbox's validate, as reported by the sandbox
     gradings: int = 0  # of the submission
@@ -212,11 +212,11 @@ class RunRecord:
 
     @property
     def outcome(self) -> Outcome | None:
-        """How its agent says it ended, once it has."""
+        """The agent's own account of how it ended, or None."""
         return self.attempt.outcome if self.attempt and self.ended else None
 
     def elapsed(self, now: datetime) -> float | None:
-        """Seconds that the attempt that counts took, or has taken so far by the wall clock; None: it has not begun."""
+        """Seconds that the last attempt took, or has taken so far by the wall clock; None: it has not begun."""
         started = moment(self.attempt.started_at) if self.attempt else None
         if self.seconds is not None or self.attempt is None or started is None:
             return self.seconds
@@ -228,7 +228,7 @@ class RunRecord:
 
     @property
     def own_jobs(self) -> bool:
-        """Does every attempt name a job of this run, by the names that mlecore gives?"""
+        """Do all attempts have jobs whose names follow from the run's uid?"""
         return all(
             attempt.job in (f"mle-{self.uid}-{attempt.number}", FINISHED)
             and (attempt.handle is None or attempt.handle.name == attempt.job)
@@ -237,7 +237,7 @@ class RunRecord:
 
     @property
     def network(self) -> str:
-        """What it could reach, in words: none, open, or what its relay let through."""
+        """The run's network in words: none, open, or the hosts that its relay let through."""
         if self.limits.network != "llm":
             return self.limits.network
         model = [f"the model at {self.endpoint}"] if self.endpoint else []
@@ -245,7 +245,7 @@ class RunRecord:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """Variables whose values it or its gateway was given."""
+        """Variables whose values the run or its gateway got."""
         return tuple(filter(None, (*self.given_secrets, self.access.key if self.access else None)))
 
     @property
@@ -254,12 +254,12 @@ class RunRecord:
 
     @property
     def grader(self) -> PluginUse | None:
-        """The competition's plugin that its group began with; None if nobody recorded it."""
+        """The competition's plugin that the group started with; None if it was not recorded."""
         return next((use for use in self.plugins if use.name == self.competition), None)
 
     @property
     def report(self) -> Report | None:
-        """How its submission did: its grade.json; None if it is not graded, or the file cannot be read."""
+        """The report in grade.json; None if the run is not graded, or the file cannot be read."""
         from mlecore.grading.report import read_report
 
         if self.state not in ("graded", "collected"):
@@ -271,7 +271,7 @@ class RunRecord:
 
     @property
     def submission(self) -> Path | None:
-        """The file that was submitted, where there is one."""
+        """The submitted file, if there is one."""
         path = self.folder / "submission" / "submission.csv"
         if not (self.collected and self.collected.candidate):
             return None
@@ -286,11 +286,11 @@ class RunRecord:
         return evolve(self, attempts=(*self.attempts[:-1], evolve(self.attempts[-1], **changes)))
 
     def to_json(self) -> dict[str, Any]:
-        """As run.json has it; ``from_json`` is its inverse."""
+        """The values of run.json; ``from_json`` is its inverse."""
         return plain(self)
 
     def dumps(self) -> bytes:
-        """The bytes of run.json; half of a surrogate pair, which an agent may have written, is escaped."""
+        """The bytes of run.json. Lone surrogates, which an agent may have written, are escaped."""
         return (json.dumps(self.to_json(), indent=1, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
 
     @classmethod

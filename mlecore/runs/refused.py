@@ -1,4 +1,4 @@
-"""What a run's relay refused: connections to hosts that the run may not reach, from the relay's own log."""
+"""Connections that a run's relay rejected, from the relay's own log."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pathlib import Path
 from mlecore.errors import DataError
 from mlecore.regular import open_regular
 
-MOST = 20  # hosts that a record names; the rest are counted together
+MOST = 20  # hosts that a record names; the others are counted together
 OTHERS = "others"
 
 
 def relay_refusals(log: Path) -> dict[str, int]:
-    """Refused connections by "host:port", most frequent first; empty if there is no log. Lines that are no JSON are
-    left out: an agent chooses the names of hosts, but the relay writes the lines."""
+    """Rejected connections by "host:port", most frequent first; empty if there is no log. Skips lines that are not
+    JSON: an agent chooses the names of hosts, but the relay writes the lines."""
     found: Counter[str] = Counter()
     try:
         with os.fdopen(open_regular(log, below=log.parent.parent), "r", errors="replace") as lines:
@@ -37,7 +37,7 @@ def relay_refusals(log: Path) -> dict[str, int]:
 
 
 def refusal_words(refused: Mapping[str, int]) -> str:
-    """In one line; empty if nothing was rejected."""
+    """The rejected hosts on one line; empty if there are none."""
     if not refused:
         return ""
     total = sum(refused.values())

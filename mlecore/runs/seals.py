@@ -1,4 +1,4 @@
-"""Seals of groups, made with a key that only this user has on this machine."""
+"""Seals of groups, computed with a key that only this user has on this machine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def state_folder() -> Path:
 
 
 def seal(uid: str, folder: Path) -> str:
-    """The seal of a group in this place. Raises DataError if this user's key cannot be kept."""
+    """The seal of a group at this path. Raises DataError if this user's key cannot be stored."""
     import hmac
 
     return hmac.digest(

@@ -1,7 +1,7 @@
 """Finds the values of a run's secrets in files, also when the variables that held them are no longer set.
 
-What a run is given is remembered by a fingerprint: how a value begins, its length, and its digest under this user's own
-key (``seals``), which tells nobody else anything. The fingerprints are in the run's folder and in no bundle.
+Each value that a run gets leaves a fingerprint: its first bytes, its length, and its digest under this user's own key
+(``seals``), which is useless to others. The fingerprints are in the run's folder and in no bundle.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from mlecore.regular import read_regular
 from mlecore.runs.seals import user_key
 
 FILE = ".secrets.json"
-SHORTEST = 8  # bytes; anything shorter is not a key, and would be found everywhere
+SHORTEST = 8  # bytes; a shorter value is no key, and would be found everywhere
 _CHUNK = 1 << 20
 _LIMIT = 1 << 20
-_MOST_LOOKS = 20_000_000  # at places where a secret may begin; an agent can write many
+_MOST_LOOKS = 20_000_000  # places where a secret may begin; an agent can write many
 
 
 @frozen
 class Fingerprint:
-    """Of one value."""
+    """The fingerprint of one value."""
 
     name: str  # of its variable
     start: str  # its first bytes, hex
@@ -37,11 +37,11 @@ class Fingerprint:
 
 
 class TooManyPlaces(DataError):
-    """There are too many places where a secret may begin to look at them all."""
+    """A secret may begin in too many places to check them all."""
 
 
 def fingerprint(name: str, value: str) -> Fingerprint | None:
-    """None for what is too short to be searched for. Raises DataError if this user's key cannot be read."""
+    """None if the value is too short to search for. Raises DataError if this user's key cannot be read."""
     content = value.strip().encode("utf-8", "surrogateescape")
     if len(content) < SHORTEST:
         return None
@@ -54,7 +54,7 @@ def _digest(key: bytes, content: bytes) -> str:
 
 
 def remember(folder: Path, names: Iterable[str], environ: Mapping[str, str] = os.environ) -> None:
-    """Before a run is given these variables. Those of earlier attempts stay: their values may have been others."""
+    """Store fingerprints before a run gets these variables. Those of earlier attempts stay: their values may differ."""
     fingerprints = [fingerprint(name, environ[name]) for name in dict.fromkeys(names) if environ.get(name)]
     if not any(fingerprints):
         return
@@ -72,7 +72,7 @@ class _Known:
 
 
 def _me() -> str:
-    """Names this user's key: another user cannot find what this one remembered."""
+    """Names this user's key: the fingerprints are useless to another user."""
     return _digest(user_key(), b"who")[:16]
 
 
@@ -90,7 +90,7 @@ def _read(folder: Path) -> _Known:
 def search(
     folder: Path, names: Iterable[str], environ: Mapping[str, str] = os.environ
 ) -> tuple[Search, tuple[str, ...]]:
-    """A search for what a run was given, and the names of those whose value nobody knows any more."""
+    """A search for the values that a run got, and the names of variables whose value is no longer known."""
     wanted = tuple(dict.fromkeys(names))
     if not wanted:
         return Search(()), ()
@@ -110,7 +110,7 @@ def _starred(data: bytes, found: Iterable[tuple[int, int, str]]) -> bytes:
 
 
 class Search:
-    """For the values of some fingerprints."""
+    """Searches for the values of some fingerprints."""
 
     def __init__(self, fingerprints: Iterable[Fingerprint]) -> None:
         self.fingerprints = tuple(fingerprints)
@@ -123,7 +123,7 @@ class Search:
         return bool(self.fingerprints)
 
     def in_bytes(self, content: bytes) -> Iterator[tuple[int, int, str]]:
-        """(where, length, name) of each. Raises TooManyPlaces."""
+        """(offset, length, name) of each. Raises TooManyPlaces."""
         for each, start in zip(self.fingerprints, self._starts, strict=True):
             at = content.find(start)
             while at >= 0:
@@ -136,7 +136,7 @@ class Search:
                 at = content.find(start, at + 1)
 
     def in_chunks(self, chunks: Iterable[bytes]) -> Iterator[tuple[int, int, str]]:
-        """The same for a stream, also across chunks. Each is found once, some more than once."""
+        """The same for a stream, also across chunks. Each is found at least once."""
         held, position = b"", 0
         for chunk in chunks:
             held += chunk
@@ -157,14 +157,14 @@ class Search:
             end = self._undecided(data)
             found = sorted(self.in_bytes(data), reverse=True)
             for at, length, _ in found:
-                if at < end < at + length:  # a secret that another one may follow within: keep it whole
+                if at < end < at + length:  # another secret may begin inside this one: keep it whole
                     end = at
             yield _starred(data, found)[:end]
             held = data[end:]
         yield _starred(held, self.in_bytes(held))
 
     def _undecided(self, data: bytes) -> int:
-        """Where the first secret may begin of which ``data`` has no end yet; the length of ``data`` if none does."""
+        """The offset of the first secret that may begin in ``data`` and end later; else the length of ``data``."""
         first = len(data)
         for each, start in zip(self.fingerprints, self._starts, strict=True):
             for at in range(max(0, len(data) - each.length + 1), first):
@@ -174,7 +174,7 @@ class Search:
         return first
 
     def mask(self, path: Path) -> tuple[str, ...]:
-        """Overwrite each with as many asterisks; the names of those that were found. Raises OSError, TooManyPlaces."""
+        """Overwrite each with asterisks; returns the names of those found. Raises OSError, TooManyPlaces."""
         if not self:
             return ()
         with path.open("r+b") as file:
@@ -185,7 +185,7 @@ class Search:
         return tuple(dict.fromkeys(name for _, _, name in found))
 
     def names_in(self, path: Path) -> tuple[str, ...]:
-        """The names of those that are in a file. Raises OSError, TooManyPlaces."""
+        """The names of secrets in a file. Raises OSError, TooManyPlaces."""
         if not self:
             return ()
         with path.open("rb") as file:

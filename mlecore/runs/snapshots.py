@@ -1,4 +1,4 @@
-"""Grading the snapshots that init took of a submission: score over time, and the last valid one."""
+"""Grades the snapshots that init took of a submission: score over time, and the last valid snapshot."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mlecore.runs.digests import with_digest
 from mlecore.runs.folders import is_group
 from mlecore.runs.ownership import require_own
 from mlecore.runs.record import RunRecord
-from mlecore.runs.same import require_same_data
+from mlecore.runs.same_data import require_same_data
 from mlecore.runs.store import load_group, open_group
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Point:
 
 @frozen(kw_only=True)
 class History:
-    """How the submission of one run changed; not the run's result."""
+    """Scores of one run's snapshots over time. They are not the run's result."""
 
     run: str
     competition: str
@@ -57,16 +57,16 @@ class History:
 
 
 HISTORY = "snapshots.json"
-MOST = 500  # snapshots of a run that are graded: one each three minutes of a day
-_MOST_NAMES = 50_000  # of a folder of snapshots; the collector takes no more
+MOST = 500  # snapshots of a run that are graded: one per three minutes of a day
+_MOST_NAMES = 50_000  # names in a folder of snapshots; the collector accepts no more
 _SECONDS = re.compile(r"[0-9]{1,9}")
 _NAME = re.compile(rf"({_SECONDS.pattern})\.csv")
 
 
 def snapshots(record: RunRecord) -> list[tuple[int, Path]]:
-    """(seconds since the start, file) of a collected run, in order; other files are left out.
+    """(seconds since the start, file) of each snapshot of a collected run, in order.
 
-    At most ``MOST`` of them, evenly chosen, the first and the last among them.
+    At most ``MOST``, evenly chosen, always with the first and the last.
     """
     folder = record.folder / "snapshots"
     if not folder.is_dir() or folder.is_symlink():
@@ -83,7 +83,7 @@ def snapshots(record: RunRecord) -> list[tuple[int, Path]]:
 
 
 def code_snapshots(record: RunRecord) -> list[tuple[int, Path]]:
-    """(seconds since the start, folder) of a collected run, in order: the code files as they were at a snapshot."""
+    """(seconds since the start, folder) of each code snapshot of a collected run, in order."""
     folder = record.folder / "code_snapshots"
     if not folder.is_dir() or folder.is_symlink():
         return []
@@ -94,8 +94,8 @@ def code_snapshots(record: RunRecord) -> list[tuple[int, Path]]:
 def grade_snapshots(group: Path, dirs: DataDirs) -> list[History]:
     """Grade the snapshots of all runs of a group (or of one run's folder) that have ended.
 
-    Only runs with a final result are graded, so that no score can reach a running agent. Each one's history is
-    written to snapshots.json in its folder, where reports find it. Raises GradingError, NotPrepared, and UsageError
+    Skips runs without a final result, so that no score can reach a running agent. Each history is written to
+    snapshots.json in the run's folder, for reports. Raises GradingError, NotPrepared, and UsageError
     for a group of another owner.
     """
     from mlecore.competitions import competition

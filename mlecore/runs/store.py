@@ -1,4 +1,4 @@
-"""Groups of runs on disk: made, found, listed. Runs that have not begun have no folder; they are in the plan."""
+"""Creates, finds and lists groups of runs on disk. Runs that have not begun have no folder; they are in the plan."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ from mlecore.runs.seals import seal
 from mlecore.runs.waiting import read_reasons, with_reason
 from mlecore.schema import LIMIT, NOT_IN_FILE, SchemaError, parse_json, plain, read_json, read_newer
 
-_NAME = re.compile(r"\w[\w.@+-]{0,199}")  # commands that are printed hold it
+_NAME = re.compile(r"\w[\w.@+-]{0,199}")  # safe in a printed command
 
 
 @frozen(kw_only=True)
 class GroupInfo:
-    """Facts of a group, fixed when it is made."""
+    """Facts of a group, fixed when it is created."""
 
     format: int = 1  # of this file
     uid: str  # random; jobs are labelled with it
-    name: str  # of the group's folder when it was made
+    name: str  # of the group's folder when it was created
     created_at: str  # ISO 8601, UTC
     data: tuple[str, ...] = ()  # data directories, so that resuming finds them
     plan: str = ""  # SHA-256 of plan.toml
     earlier_plans: tuple[str, ...] = ()  # SHA-256 of plan.toml before runs were added, oldest first
-    seal: str = ""  # of who made it, on which machine and in which place; without the right one it is read-only
+    seal: str = ""  # of its owner, machine and path; without the right one it is read-only
     plugins: tuple[PluginUse, ...] = ()  # of the competitions, which grade all of its runs
     extra: Mapping[str, Any] = field(factory=dict, metadata=NOT_IN_FILE)  # what a newer version wrote; kept
 
@@ -73,7 +73,7 @@ def create_group(
     files.make_folder(runs)
     uid, content = secrets.token_hex(8), write_plan(plan).encode()
     stem = name or time.strftime("%Y%m%d-%H%M%S-") + plan.agents[0].label[:40]
-    new = runs / f".{stem}.{uid}"  # complete before it gets its name: two commands may want the same one
+    new = runs / f".{stem}.{uid}"  # complete before it gets its name, which another command may want too
     files.make_folder(new, exist_ok=False)
     try:
         files.replace(new / PLAN, content)
@@ -107,7 +107,7 @@ def create_group(
 
 
 def write_info(folder: Path, info: GroupInfo) -> None:
-    """A group's group.json."""
+    """Write group.json."""
     files.replace(folder / GROUP, (json.dumps(plain(info), indent=1) + "\n").encode())
 
 
@@ -135,9 +135,9 @@ def open_group(folder: Path) -> Group:
 
 
 def require_group(group: Group) -> None:
-    """For use before writing to its folder: raises OSError if it is missing, or another folder is in its place.
+    """Call this before writing to its folder. Raises OSError if that is missing or replaced by another one.
 
-    An unmounted disk uncovers what is below its mount point.
+    When a disk is unmounted, the folder below its mount point appears.
     """
     try:
         there = read_json(group.folder / GROUP)
@@ -165,7 +165,7 @@ def recover_record(folder: Path) -> tuple[RunRecord, str]:
     """The record, and a remark if it is the previous one.
 
     Every step can be repeated, so the previous record is enough. Raises RecordError if neither can be read,
-    FileNotFoundError where neither is there.
+    FileNotFoundError if neither exists.
     """
     try:
         return read_record(folder), ""
@@ -179,7 +179,7 @@ def recover_record(folder: Path) -> tuple[RunRecord, str]:
 
 
 def write_record(record: RunRecord) -> RunRecord:
-    """Durably; the folder must be there. Returns what was written: the record with its digests."""
+    """Write a record durably to its existing folder. Returns the written record, with its digests."""
     with rewriting(record.folder):
         record = with_digests(_judged(record))
         replace_record(record)
@@ -188,9 +188,9 @@ def write_record(record: RunRecord) -> RunRecord:
 
 @contextmanager
 def rewriting(folder: Path) -> Iterator[None]:
-    """Keeps the others out that change this run's record: its controller and `mlecore detect`.
+    """Excludes the other writers of this run's record: its controller and `mlecore detect`.
 
-    Where the system cannot lock a folder (NFS), nobody is kept out.
+    Has no effect if the system cannot lock a folder (NFS).
     """
     import fcntl
 
@@ -204,12 +204,12 @@ def rewriting(folder: Path) -> Iterator[None]:
 
 
 def replace_record(record: RunRecord) -> None:
-    """Write a record as it is, durably; for whoever is ``rewriting`` it."""
+    """Write a record as it is, durably. Call it within ``rewriting``."""
     files.replace(record.folder / RECORD, record.dumps(), keep_previous=True)
 
 
 def _judged(record: RunRecord) -> RunRecord:
-    """With the digests of what `mlecore detect` found while a controller held the record."""
+    """The record with digests of findings that `mlecore detect` wrote while a controller held it."""
     if record.digests is None or record.state not in WITH_OUTPUT:
         return record
     try:
@@ -223,14 +223,14 @@ def _judged(record: RunRecord) -> RunRecord:
 
 
 def _read_group(folder: Path, problems: list[str]) -> list[RunRecord]:
-    """Every run of a group, also those that have not begun. Never raises for one damaged run."""
+    """Every run of a group, including those that have not begun. A damaged run raises nothing."""
     group = open_group(folder) if is_group(folder) else None
     found: dict[str, RunRecord | None] = {}
     for name in inner_folders(folder):
         try:
             record = read_record(folder / name)
         except FileNotFoundError:
-            continue  # a request for a run that has not begun, or not a run
+            continue  # not a run, or only a request for one that has not begun
         except (RecordError, OSError) as error:
             problems.append(f"{folder.name}: {error}")
             found[name] = None
@@ -253,13 +253,13 @@ def _read_group(folder: Path, problems: list[str]) -> list[RunRecord]:
 
 
 def planned_records(group: Group) -> Iterator[RunRecord]:
-    """A record for each run of the plan, as it is before the run begins."""
+    """The records of all runs of the plan before they begin."""
     for run in group.plan.runs():
         yield planned_record(group, run)
 
 
 def planned_record(group: Group, run: PlannedRun) -> RunRecord:
-    """A run's record before it begins."""
+    """The record of a run before it begins."""
     plan, info = group.plan, group.info
     is_cancelled = run.name in group.cancelled
     return RunRecord(
@@ -286,7 +286,7 @@ def planned_record(group: Group, run: PlannedRun) -> RunRecord:
 
 
 def load_group(path: Path, problems: list[str] | None = None) -> list[RunRecord]:
-    """Records of all runs in a group's folder (or of one run's folder); what cannot be read goes to ``problems``."""
+    """Records of all runs in a group's folder (or of one run's folder). Adds unreadable ones to ``problems``."""
     if is_run(path):
         return [read_record(path)]
     if not path.is_dir():
@@ -295,12 +295,12 @@ def load_group(path: Path, problems: list[str] | None = None) -> list[RunRecord]
 
 
 def grade_of(folder: Path) -> dict[str, Any] | None:
-    """grade.json of a run, if it is there and whole."""
+    """The content of grade.json, or None if it is missing or damaged."""
     return read_grade(folder)[0]
 
 
 def read_grade(folder: Path) -> tuple[dict[str, Any] | None, str]:
-    """The same, and its SHA-256."""
+    """The same, with the SHA-256 of the file."""
     try:
         content = read_regular(folder / "grade.json", LIMIT, below=folder.parent)
         value = parse_json(content)

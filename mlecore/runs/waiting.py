@@ -1,4 +1,4 @@
-"""Why runs of a group do not go on: one file in its folder, kept by its controller."""
+"""The reasons why runs of a group wait: one file in its folder, written by its controller."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from mlecore.schema import read_json
 FILE = "waiting.json"
 
 Reasons = Mapping[tuple[str, str], str]
-"""Label and competition -> reason. Seeds wait for the same."""
+"""Label and competition -> reason; it is the same for all seeds."""
 
 AT_WORK = ("", "")
-"""In the place of both: why nothing is known of the runs whose jobs the backend has."""
+"""Key for the reason why the state of running jobs is unknown: the backend does not answer."""
 
 
 def write_reasons(folder: Path, reasons: Reasons) -> None:
-    """Replace the file, or remove it where nothing waits. Raises OSError."""
+    """Replace the file, or remove it if nothing waits. Raises OSError."""
     if not reasons:
         (folder / FILE).unlink(missing_ok=True)
         return
@@ -33,7 +33,7 @@ def write_reasons(folder: Path, reasons: Reasons) -> None:
 
 
 def read_reasons(folder: Path) -> Reasons:
-    """Empty without a file, if it is damaged (it only informs), or if the controller that wrote it is gone."""
+    """The reasons; empty if the file is missing or damaged (it only informs), or its controller is gone."""
     try:
         rows = read_json(folder / FILE, below=folder)
     except (OSError, DataError):
@@ -48,7 +48,7 @@ def read_reasons(folder: Path) -> Reasons:
 
 
 def with_reason(record: RunRecord, reasons: Reasons) -> RunRecord:
-    """What only its controller knows: what a run without a job waits for, or that the backend does not answer."""
+    """The record with the reason that only the controller knows: why a run waits, or that the backend is silent."""
     if record.settled or not reasons:
         return record
     known = (record.label, record.competition) if record.state in ("planned", "starting") else AT_WORK

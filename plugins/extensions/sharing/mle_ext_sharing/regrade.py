@@ -18,7 +18,7 @@ from mlecore.data.layout import DataDirs
 from mlecore.errors import GradingError, MlecoreError
 from mlecore.grading.report import Report, read_report
 from mlecore.runs.record import RunRecord
-from mlecore.runs.same import require_same_data
+from mlecore.runs.same_data import require_same_data
 from mlecore.runs.store import load_group
 from mlecore.schema import SchemaError
 

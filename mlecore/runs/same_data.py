@@ -1,4 +1,4 @@
-"""What a run may be graded with: the plugin that its group began with, and the data that it worked on."""
+"""A run may be graded only against the data that it worked on."""
 
 from __future__ import annotations
 
