@@ -1,4 +1,6 @@
-"""The owner of a group. A group from elsewhere is read-only, because its records name jobs, folders and data to act on.
+"""The owner of a group, and a check that nobody edited its plan.
+
+A group from elsewhere is read-only, because its records name jobs, folders and data to act on.
 
 ``group.json`` has a seal over the group's id and its path. A group that was sent, copied or moved lacks the right
 seal; ``mlecore runs adopt`` gives it one.

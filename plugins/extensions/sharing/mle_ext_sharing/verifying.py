@@ -1,4 +1,4 @@
-"""Checks that a group, or an export of it, is complete and unchanged."""
+"""Checks that a group, or an export of it, is whole and as it was written."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _NAMED = 3  # runs that a message names
 
 @frozen(kw_only=True)
 class Verdict:
-    """Findings in words: ``wrong`` was changed or is missing, ``undecided`` cannot be checked."""
+    """What was found, in words: ``wrong`` is not as it was written, ``undecided`` cannot be checked."""
 
-    runs: int = 0  # runs with a record
-    not_started: int = 0  # planned runs without a record
+    runs: int = 0  # that have a record
+    not_started: int = 0  # planned ones that have none yet
     cancelled: int = 0  # before they began
     wrong: list[str] = field(factory=list)
     undecided: list[str] = field(factory=list)
@@ -41,45 +41,19 @@ class Verdict:
         return ", ".join(parts)
 
 
-@frozen(kw_only=True)
-class Exported:
-    """Runs that the bundle declares missing."""
-
-    not_started: frozenset[str] | None = None  # at the export; None: unknown
-
-
 def not_started(group: Group) -> frozenset[str] | None:
-    """Planned runs that have not begun, by the group's journal; None without a journal."""
+    """Planned runs that have not begun, by the group's journal; None if it has none."""
     started = Journal(group.folder).started()
     if started is None:
         return None
     return frozenset(run.name for run in group.plan.runs()) - started - group.cancelled
 
 
-def is_own_plan(group: Group) -> bool:
-    """Is plan.toml the one of its creation, or of the last time when runs were added? A kill during that leaves the one
-    before."""
-    return hashlib.sha256((group.folder / PLAN).read_bytes()).hexdigest() in (
-        group.info.plan,
-        *group.info.earlier_plans[-1:],
-    )
-
-
-def require_own_plan(group: Group) -> None:
-    """Raises UsageError if somebody edited plan.toml."""
-    if not is_own_plan(group):
-        raise UsageError(
-            f"{group.folder / PLAN} was edited: it is not the plan of the group's runs",
-            fix=f"Restore it. To add runs: mlecore runs resume {group.name} --seeds N --competition ID; for anything "
-            "else, start another group: mlecore run --plan FILE",
-        )
-
-
-def verify_group(folder: Path, exported: Exported | None = None) -> Verdict:
+def verify_group(folder: Path, exported: Bundle | None = None) -> Verdict:
     """Compare a group's folder with its plan, its journal and the digests of its files.
 
-    ``exported``: the folder is a bundle whose files match its list. Raises UsageError, and DataError if the folder is
-    no group or its plan cannot be read.
+    ``exported``: the bundle that the folder was exported as; its files have been compared with its list. Raises
+    UsageError, DataError if the folder is no group, or its plan cannot be read.
     """
     group = open_group(folder)
     wrong, undecided = [], []
