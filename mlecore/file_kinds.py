@@ -1,4 +1,4 @@
-"""What a file is by its first bytes, for messages about files that are not what their names say."""
+"""Recognises a file by its first bytes, for messages about files whose names are wrong."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SINGLE = f"If it is one of the competition's files, put it into a folder with t
 
 
 def describe(path: Path) -> tuple[str, str]:
-    """What a file is ("a web page"), and what to do if it should be a downloaded zip. Raises DataError if it cannot be
+    """The kind of a file ("a web page"), and the fix if it should be a downloaded zip. Raises DataError if it cannot be
     read."""
     try:
         with path.open("rb") as file:

@@ -1,7 +1,7 @@
 """Files and folders on disk: replaced whole, made durable, removed whatever their modes.
 
-Groups of runs and data directories are written with it, and tests can make each operation fail. (The supervisor of the
-backend vm runs without mlecore and has its own few lines.)
+Groups of runs and data directories are written with it. Tests can make each operation fail. (The supervisor of jobs
+runs without mlecore and has a few lines of its own.)
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NO_FOLLOW: int = getattr(os, "O_NOFOLLOW", 0)
 WRITABLE = 0o222
 """Permissions that raw files lose, so that nothing changes them."""
 _SECRET_BYTES = 32
-_MANY = 500  # files; for more, one sync of everything is cheaper than one per file
+_MANY = 500  # files; from here on, one sync of everything is cheaper than one per file
 
 
 def _before(operation: str, path: Path) -> None:
@@ -33,7 +33,7 @@ def _before(operation: str, path: Path) -> None:
 
 @contextmanager
 def faults(fault: Fault) -> Iterator[None]:
-    """For tests: ``fault(operation, path)`` is called before every operation, and may raise instead of it."""
+    """For tests: ``fault(operation, path)`` is called before every operation and may raise to replace it."""
     global _fault
     _fault = fault
     try:
@@ -43,7 +43,7 @@ def faults(fault: Fault) -> Iterator[None]:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the names in a folder survive a power loss, where the file system can."""
+    """Make the names in a folder survive a power loss, if the file system can."""
     try:
         descriptor = os.open(folder, os.O_RDONLY)
     except PermissionError:
@@ -67,7 +67,7 @@ def _write_new(path: Path, content: bytes) -> None:
 
 
 def _clear(temporary: Path) -> None:
-    """Remove what a killed process left under a temporary file's name, or a link that would redirect the writing."""
+    """Remove what has the temporary name: the rest of a killed process, or a link that would redirect the write."""
     if os.path.lexists(temporary):
         remove(temporary)
 
@@ -75,7 +75,7 @@ def _clear(temporary: Path) -> None:
 def replace(path: Path, content: bytes, *, keep_previous: bool = False) -> None:
     """Give a file new content: whole, or not at all. With ``keep_previous`` the old content is kept next to it.
 
-    Renaming cannot tear a file, but a disk that does not honour fsync can; then the previous content helps.
+    Renaming never tears a file, but a disk that does not honour fsync may; then the previous content helps.
     """
     new = temporary(path)
     _write_new(new, content)
@@ -88,12 +88,12 @@ def replace(path: Path, content: bytes, *, keep_previous: bool = False) -> None:
 
 
 def temporary(path: Path) -> Path:
-    """Where new content is written before it gets its name."""
+    """The name under which new content is written."""
     return path.with_name(f".{path.name}.tmp")
 
 
 def previous(path: Path) -> Path:
-    """Where ``replace`` leaves the content before the last one."""
+    """The name under which ``replace`` keeps the previous content."""
     return path.with_name(f".{path.name}.previous")
 
 
@@ -110,11 +110,11 @@ def _link(path: Path, target: Path) -> None:
 
         shutil.copyfile(path, temporary)
     temporary.replace(target)
-    temporary.unlink(missing_ok=True)  # renaming a link over another one of the same file does nothing at all
+    temporary.unlink(missing_ok=True)  # renaming a link to another link of the same file does nothing
 
 
 def publish(path: Path, content: bytes) -> bool:
-    """Put a file in place that must never be replaced. False: it existed already, and is unchanged."""
+    """Create a file that must never be replaced. False: it existed already and is unchanged."""
     new = temporary(path)
     _write_new(new, content)
     _before("publish", path)
@@ -126,7 +126,7 @@ def publish(path: Path, content: bytes) -> bool:
     except OSError as error:
         if not _no_links(error):
             raise
-        published = not path.exists()  # the lock holder is the only writer, so that this is no race
+        published = not path.exists()  # no race: the lock's holder is the only writer
         if published:
             new.replace(path)
     _before("unlink", new)
@@ -137,9 +137,9 @@ def publish(path: Path, content: bytes) -> bool:
 
 
 def random_secret(path: Path) -> bytes:
-    """The 32 random bytes of a file that only this user can read, created on first use: the first of several wins.
+    """The 32 random bytes of a file that only this user can read. It is created on first use; the first process wins.
 
-    Raises OSError, and DataError if something else than such a file has its name.
+    Raises OSError, and DataError if the name belongs to anything else.
     """
     import secrets
 
@@ -174,14 +174,14 @@ def _no_links(error: OSError) -> bool:
 
 
 def link_or_copy(path: Path, target: Path) -> None:
-    """The same content under another name, atomically; replaces an existing file."""
+    """Give a file's content another name, atomically; replaces an existing file."""
     _link(path, target)
     _before("sync", target.parent)
     sync_folder(target.parent)
 
 
 def rename(path: Path, target: Path) -> None:
-    """Move a file or folder to a name that is free, durably."""
+    """Move a file or folder to an unused name, durably."""
     _before("rename", target)
     path.rename(target)
     _before("sync", target.parent)
@@ -189,9 +189,10 @@ def rename(path: Path, target: Path) -> None:
 
 
 def make_folder(path: Path, *, below: Path | None = None, exist_ok: bool = True) -> None:
-    """Make a folder and its parents, durably; only those ``below`` a folder that must be there, if one is named.
+    """Create a folder and its parents, durably. With ``below``, that folder must exist, and only folders in it are
+    created.
 
-    An unmounted disk leaves its mount point: folders made there would take what is written until it is mounted.
+    When a disk is unmounted, its mount point stays, and files written there disappear once it is mounted again.
     Raises FileNotFoundError.
     """
     if exist_ok and path.is_dir():
@@ -207,7 +208,7 @@ def make_folder(path: Path, *, below: Path | None = None, exist_ok: bool = True)
 
 
 def swap(new: Path, target: Path) -> None:
-    """Replace a folder by a finished one next to it; ``recover`` repairs what a kill in between leaves."""
+    """Replace a folder by a finished one next to it. After a kill in between, ``recover`` finishes the job."""
     old = _old(target)
     remove(old)
     if target.exists():
@@ -218,7 +219,7 @@ def swap(new: Path, target: Path) -> None:
 
 
 def recover(target: Path) -> None:
-    """Clean up after a killed process: finish what ``swap`` began, remove what was being built or discarded."""
+    """Clean up after a killed process: finish a ``swap``, remove folders that were being built or discarded."""
     old = _old(target)
     if old.exists() and not target.exists():
         rename(old, target)
@@ -227,7 +228,7 @@ def recover(target: Path) -> None:
 
 
 def discard(target: Path) -> None:
-    """Remove a large folder that must not be seen half removed: it is renamed first, and ``recover`` finds it."""
+    """Remove a large folder that nobody may see half removed: it is renamed first, so that ``recover`` finds it."""
     trash = _trash(target)
     remove(trash)
     if target.exists():
@@ -236,7 +237,7 @@ def discard(target: Path) -> None:
 
 
 def partial(target: Path) -> Path:
-    """Where a file or folder is built before it gets its name."""
+    """The name under which a file or folder is built."""
     return target.with_name(target.name + ".partial")
 
 
@@ -249,9 +250,9 @@ def _old(target: Path) -> Path:
 
 
 def remove(path: Path) -> None:
-    """Remove a file or a folder, if it is there: read-only, without permissions, full of links, however deep.
+    """Remove a file or folder if it exists, even if it is read-only, closed, full of links or very deep.
 
-    Raises OSError for what cannot be removed.
+    Raises OSError if something cannot be removed.
     """
     try:
         mode = path.lstat().st_mode
@@ -265,7 +266,7 @@ def remove(path: Path) -> None:
 
     try:
         shutil.rmtree(path)
-    except (OSError, RecursionError):  # these two cannot handle closed folders or depth
+    except (OSError, RecursionError):  # rmtree handles neither closed folders nor great depth
         import subprocess
 
         from mlecore.child_environment import child_environment
@@ -281,7 +282,7 @@ def remove(path: Path) -> None:
 def append(path: Path, line: str) -> None:
     """Add one line to a journal. Not synced: a journal may lose its last lines in a power loss, a record may not.
 
-    Raises DataError if something else than a file has its name, OSError.
+    Raises DataError if the name is not a regular file's, OSError.
     """
     _before("append", path)
     descriptor = open_regular(path, below=path.parent, flags=os.O_WRONLY | os.O_APPEND | os.O_CREAT)
@@ -290,7 +291,7 @@ def append(path: Path, line: str) -> None:
 
 
 def sync_tree(folder: Path) -> None:
-    """Make all that lies below a folder survive a power loss."""
+    """Make everything below a folder survive a power loss."""
     _before("sync tree", folder)
     paths: list[Path] = []
     for where, _, names in os.walk(folder):
@@ -311,7 +312,7 @@ def sync_tree(folder: Path) -> None:
 
 
 def sync_meanwhile(count: int) -> None:
-    """Begin to write to disk what a later ``sync_tree`` of ``count`` new files would have to wait for."""
+    """Start writing to disk now, so that a later ``sync_tree`` of ``count`` new files waits less."""
     if count > _MANY:
         import threading
 
@@ -343,10 +344,11 @@ def write_all(descriptor: int, data: bytes | bytearray) -> None:
 
 @contextmanager
 def output(target: Path) -> Iterator[Path]:
-    """Where to write a file or folder that the user named: it gets its name once the block has ended, replacing a file.
+    """A temporary path for a file or folder that the user named. It gets its name when the block ends, replacing a
+    file.
 
-    After a failure nothing is left. A link is followed; a pipe or a device is written to as it is. Raises UsageError
-    for every OSError.
+    A failure leaves nothing behind. Follows links; writes to pipes and devices directly. Every OSError becomes a
+    UsageError.
     """
     at = Path(os.path.realpath(target))
     new = at.with_name(f".{at.name}.partial")

@@ -32,7 +32,7 @@ class Glob:
             plain += 1
         self.text = text
         self.prefix = PurePosixPath(*parts[:plain])
-        """The first parts, those without wildcards: whatever matches is there or below."""
+        """The leading parts without wildcards: every match is at or below this path."""
         if parts[-1] == "**":
             parts.append("*")
         self._parts = tuple(None if part == "**" else re.compile(translate(part)) for part in parts)
@@ -42,11 +42,12 @@ class Glob:
         return len(self._parts) in self._reached(path)
 
     def leads_into(self, folder: str | PurePosixPath) -> bool:
-        """Can it match a file below ``folder``? Else there is no need to look there."""
+        """Can it match a file below ``folder``?"""
         return bool(self._reached(folder))
 
     def _reached(self, path: str | PurePosixPath) -> set[int]:
-        """How many parts of the glob ``path`` can stand for; all of them once they match it or a folder above it."""
+        """The numbers of leading parts that ``path`` can match; all parts once the glob matches it or a folder
+        above."""
         reached = self._skip({0})
         for name in PurePosixPath(path).parts:
             if len(self._parts) in reached:
@@ -62,7 +63,7 @@ class Glob:
         return reached
 
     def _skip(self, reached: set[int]) -> set[int]:
-        """``**`` also stands for no folder."""
+        """Adds positions after ``**``, which also matches no folder."""
         out = set()
         for count in reached:
             out.add(count)

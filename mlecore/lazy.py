@@ -1,4 +1,4 @@
-"""Names of a package that are imported when first used, so that `mlecore --help` and listings pay for none of them."""
+"""Imports the names of a package on first use, so that `mlecore --help` and listings stay fast."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Locks of folders: one process at a time holds one, and every other learns who does.
+"""Locks of folders. One process at a time holds a lock, and the others get an error that names it.
 
-filelock's FileLock (flock, or the equivalent on Windows), which the kernel frees when its holder dies. On a file system
-without it (some NFS mounts) its SoftFileLock, which takes over from a dead process of this host. Next to the lock lies
-a file that names the holder; a holder that calls ``beat`` can also be told from a dead one on another host.
+This is filelock's FileLock (flock, or the equivalent on Windows), which the kernel frees when the holder dies. On a
+file system without it (some NFS mounts) it is SoftFileLock, which takes over from a dead process of this host. A file
+next to the lock names the holder. If the holder calls ``beat``, other hosts can tell it from a dead one, too.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ if TYPE_CHECKING:
     from filelock import BaseFileLock
 
 BEAT = 5.0  # seconds between heartbeats
-PATIENCE = 3.5 * BEAT  # a holder without a heartbeat is dead after this; by our own clock, as others may be wrong
+PATIENCE = 3.5 * BEAT  # a holder without a heartbeat for so long is dead, by this host's clock
 
 _NO_FLOCK = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL}
-_POLL = 0.2  # seconds between two tries to take a lock that somebody else holds
-_TRIED = 0.2  # seconds of one try: another process may only be checking whether the lock is held, see ``holder``
-_LONGEST = 4096  # bytes of a file that names a holder
-_PADDED = 400  # bytes: a shorter text never leaves the end of a longer one
+_POLL = 0.2  # seconds between attempts to take a held lock
+_TRIED = 0.2  # seconds per attempt: another process may just be checking the lock (``is_held``)
+_LONGEST = 4096  # bytes of a file that names the holder
+_PADDED = 400  # bytes: texts are padded, so that a shorter one overwrites a longer one
 
 
 class LockHeld(MlecoreError):
-    """Somebody else holds the lock."""
+    """Another process holds the lock."""
 
 
 class Lock:
-    """Held from ``acquire`` to ``release``."""
+    """A lock that is held from ``acquire`` to ``release``."""
 
     def __init__(self, path: Path, activity: str, *, fix: str, say: Callable[[str], None] = lambda text: None) -> None:
-        """``path``: of the lock file, which stays. ``activity``: "preparing tiny"; others are told, and ``fix`` too.
-        ``say``: takes remarks."""
+        """``path``: the lock file, which stays. ``activity`` ("preparing tiny") and ``fix`` are shown to other
+        processes. ``say`` receives remarks."""
         self.path = path
         self.marker = _marker(path)
         self._fix = fix
@@ -60,10 +60,10 @@ class Lock:
         self._lock: BaseFileLock | None = None
 
     def acquire(self, wait: Callable[[str], bool] | None = None) -> None:
-        """While somebody else holds it, ``wait`` is called about five times a second with a description of the holder;
-        without it, or when it returns False, LockHeld is raised.
+        """Take the lock. While another process holds it, ``wait`` is called about five times a second with a
+        description of the holder. Without ``wait``, or if it returns False, LockHeld is raised.
 
-        Raises DataError if another thing than a file has the lock's name, OSError.
+        Raises DataError if the lock's name is not a file's, OSError.
         """
         try:
             while not self._take():
@@ -78,7 +78,7 @@ class Lock:
             raise
 
     def _leftover(self, holder: Mapping[str, Any]) -> str:
-        """A marker of another host without heartbeats can only be removed by a person."""
+        """The fix for a marker of another host without heartbeats, which only a person can remove."""
         is_elsewhere = self.marker.exists() and holder.get("host") != self._me["host"] and "beat" not in holder
         return f" If that host is gone, remove {self.marker}." if is_elsewhere else ""
 
@@ -116,14 +116,14 @@ class Lock:
         found = read_holder(self.path)
         if found.get("host") == self._me["host"] or not found.get("beat") or self._beats_elsewhere():
             return False
-        with suppress(FileNotFoundError):  # only one of two that find the same stale marker can move it away
+        with suppress(FileNotFoundError):  # of two processes that find the same stale marker, one moves it away
             stale = self.marker.with_name(f"{self.marker.name}.stale-{self._me['token']}")
             self.marker.rename(stale)
             stale.unlink()
         return self._take_marker()
 
     def _beats_elsewhere(self) -> bool:
-        """Does a holder on another host, whose process cannot be looked up, show a heartbeat within PATIENCE?"""
+        """Does a holder on another host, whose process cannot be checked, show a heartbeat within PATIENCE?"""
         first = read_holder(self.path)
         if not first.get("beat") or first.get("host") == self._me["host"]:
             return False
@@ -138,7 +138,7 @@ class Lock:
         return False
 
     def _write_holder(self, **values: Any) -> bool:
-        """False if the disk is full or failing: the lock is held all the same."""
+        """Write the holder's file. False if the disk is full or failing; the lock is held anyway."""
         path = _holder_file(self.path)
         try:
             descriptor = open_regular(path, below=path.parent, flags=os.O_WRONLY | os.O_CREAT)
@@ -151,25 +151,25 @@ class Lock:
         return True
 
     def release(self) -> None:
-        """Idempotent. The file that names the holder is removed, so that it only stays after a kill."""
+        """Release the lock; idempotent. The holder's file is removed, so that it only stays after a kill."""
         if self._lock is None:
             return
         lock, self._lock = self._lock, None
-        with suppress(OSError):  # the folder may be gone or the disk failing; closing frees the lock anyway
+        with suppress(OSError):  # the folder may be missing or the disk failing; closing frees the lock anyway
             if self.is_ours():
                 _holder_file(self.path).unlink()
         with suppress(OSError):
             lock.release()
 
     def is_ours(self) -> bool:
-        """Does the file that names the holder name us?"""
+        """Does the holder's file name this lock?"""
         return read_holder(self.path).get("token") == self._me["token"]
 
 
 def is_held(path: Path) -> bool:
-    """Does somebody hold the lock? Takes it for a moment at most; leaves no file behind where there is none.
+    """Is the lock held? May take it for a moment; creates no file.
 
-    Raises PermissionError if this user may not take it, other OSErrors.
+    Raises PermissionError if this user may not take it, and other OSErrors.
     """
     from filelock import FileLock, SoftFileLock, Timeout
 
@@ -195,7 +195,7 @@ def read_holder(path: Path) -> dict[str, Any]:
 
 def describe(holder: Mapping[str, Any]) -> str:
     """Who it is, since when, and when it last showed a heartbeat."""
-    if not holder:  # being written, or removed just now
+    if not holder:  # just being written or removed
         return "another process works on it"
     beat = f" (last heartbeat {holder['at']})" if "at" in holder else ""
     return f"{_who(holder)} is {holder.get('activity', '?')} since {holder.get('since', '?')}{beat}"

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 
 
 def print_everything() -> None:
-    """Have this process spell out characters that the encoding of its output does not have: ``\\u2191``.
+    """Make this process print characters that its output encoding lacks as escapes: ``\\u2191``.
 
-    What would go to a closed stream goes nowhere, and no file that is opened later gets its number.
+    Output to a closed stream is discarded, and no file that is opened later gets its descriptor.
     """
     while (number := os.open(os.devnull, os.O_RDWR)) < 3:
         os.set_inheritable(number, True)
@@ -29,21 +29,21 @@ def _nowhere() -> io.TextIOWrapper:
 
 
 def printable(text: str, *, lines: bool = False) -> str:
-    """The text with control characters, escapes and halves of surrogate pairs spelled out: ``\\x1b`` for ESC.
+    """The text with control characters and lone surrogates spelled out, such as ``\\x1b`` for ESC.
 
-    With ``lines``, line ends and tabs stay as they are.
+    ``lines``: keep line breaks and tabs.
     """
     if text.isprintable():
         return text
     if lines:
         return "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.split("\n"))
     with contextlib.suppress(UnicodeEncodeError):
-        text = os.fsencode(text).decode("utf-8", "backslashreplace")  # bytes of a file's name that are not text
+        text = os.fsencode(text).decode("utf-8", "backslashreplace")  # bytes of a file name that are not text
     return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
 
 
 def printable_output(chunks: Iterable[bytes]) -> Iterator[str]:
-    """What a process printed, safe to print; a carriage return, which would overwrite a line, ends it."""
+    """A process's output, safe to print. A carriage return, which would overwrite a line, becomes a line break."""
     decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder("utf-8")("backslashreplace"), translate=True)
     for chunk in chunks:
         yield printable(decoder.decode(chunk), lines=True)

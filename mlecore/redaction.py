@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Mapping
 
-_SHORTEST = 8  # characters; anything shorter is not a key, and would be found everywhere
+_SHORTEST = 8  # characters; a shorter value is no key, and would be found everywhere
 _STARS = "***"
 _SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH(?!OR(?!IZ))|_PAT$", re.IGNORECASE)
 _PROXY = re.compile(r"_PROXY$", re.IGNORECASE)
@@ -35,8 +35,8 @@ def names_secret(variable: str) -> bool:
 
 
 def redacted(text: str, environ: Mapping[str, str] = os.environ) -> str:
-    """The text with asterisks for secrets: what was remembered, the values of variables named like one, and whatever
-    looks like a key, a password in a URL or an authorization."""
+    """The text with asterisks for secrets: remembered values, the values of variables whose names suggest a secret, and
+    anything that looks like a key, a password in a URL or an authorization."""
     proxies = (value.rpartition("@")[0].rpartition("//")[2] for name, value in environ.items() if _PROXY.search(name))
     values = {login for login in proxies if ":" in login}
     values |= {line for name, value in environ.items() if names_secret(name) for line in _lines(value)}
@@ -49,7 +49,7 @@ def redacted(text: str, environ: Mapping[str, str] = os.environ) -> str:
 
 
 def remember(secret: str) -> None:
-    """A secret that is in no variable, such as the content of a token file: no later message of this process has it."""
+    """Hide a secret from all later messages of this process, such as the content of a token file."""
     _known.update(_lines(secret))
 
 

@@ -1,4 +1,4 @@
-"""Regular files where agents may have left anything else: no link is followed, no pipe is waited for."""
+"""Reads regular files where agents may have left anything else. Follows no link and waits for no pipe."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from mlecore.errors import DataError
 _NOT_WAITING = sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY"))
 _NO_FOLLOW: int = getattr(os, "O_NOFOLLOW", 0)
 _FOLDER = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_DIRECTORY", "O_CLOEXEC"))
-_CHUNK = 1 << 20  # bytes that are read at once of a file that grows, or has no size
+_CHUNK = 1 << 20  # bytes per read of a file that grows or has no size
 
 
 def read_regular(path: Path, limit: int, *, below: Path | None = None) -> bytes:
-    """The content of a regular file, see ``open_regular``. Raises DataError also for more than ``limit`` bytes."""
+    """The content of a regular file, as ``open_regular`` opens it. More than ``limit`` bytes are a DataError, too."""
     descriptor = open_regular(path, below=below)
     try:
         size = os.fstat(descriptor).st_size
-        content = os.read(descriptor, min(limit, size) + 1)  # a byte more than there should be
+        content = os.read(descriptor, min(limit, size) + 1)  # one byte more, to notice a longer file
         if len(content) != size:
             while len(content) <= limit and (more := os.read(descriptor, min(limit + 1 - len(content), _CHUNK))):
                 content += more
@@ -33,9 +33,9 @@ def read_regular(path: Path, limit: int, *, below: Path | None = None) -> bytes:
 
 
 def open_regular(path: Path, *, below: Path | None = None, flags: int = os.O_RDONLY) -> int:
-    """A descriptor of a regular file. With ``below``, a folder that it lies in, no link is followed from there on.
+    """A descriptor of a regular file. ``below``: a folder above it, from which on no link is followed.
 
-    Raises DataError for anything else (a folder, a pipe, a device: never waited for), OSError.
+    Raises DataError for anything else (a folder, a pipe, a device), without waiting, and OSError.
     """
     flags |= _NOT_WAITING
     try:
@@ -54,7 +54,7 @@ def open_regular(path: Path, *, below: Path | None = None, flags: int = os.O_RDO
 
 
 def _parts_below(top: Path, path: Path) -> tuple[str, ...]:
-    """As ``relative_to``, which takes longer than opening a file."""
+    """``relative_to``, but faster: that takes longer than opening a file."""
     above = top.parts
     if path.parts[: len(above)] != above:
         raise ValueError(f"{path} is not in {top}")
@@ -89,7 +89,7 @@ def _is_link(name: str, folder: int | None) -> bool:
 
 
 def regular_files(folder: Path) -> Iterator[Path]:
-    """Every regular file below a folder, in order; no link is followed."""
+    """Every regular file below a folder, in order; follows no links."""
     if folder.is_symlink() or not folder.is_dir():
         return
     for where, folders, names in os.walk(folder):

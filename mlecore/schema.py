@@ -1,8 +1,8 @@
 """Files as values: TOML and JSON become attrs classes; an error names the key that does not fit.
 
-The classes are the schema. A field's type says what is allowed, its default what holds without the key, and the comment
-next to it what it means: `make docs` generates pages about files from them. cattrs does the work; it is imported when
-the first file is read.
+The classes are the schema: a field's type defines the allowed values, its default applies without the key, and the
+comment next to it is its meaning. `make docs` generates pages about files from them. cattrs does the work; it is
+imported when the first file is read.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ T = TypeVar("T")
 NOT_IN_FILE: Final = {"in_file": False}
 """Metadata of a field that is not a key of the file, such as the folder where it lies."""
 
-LIMIT: Final = 16 * 2**20  # bytes; longer than any file that is read here
-_DOTS = 300  # on one line of TOML: a key of n parts takes memory of n * n
-_LEVELS = 100  # of tables and lists in each other
-_DIGITS = 20  # of a number of 64 bits, with its sign
-_SHOWN = 3  # problems of one file that the message names
+LIMIT: Final = 16 * 2**20  # bytes; no file here is that long
+_DOTS = 300  # dots on one line of TOML: a key with n parts takes n * n memory
+_LEVELS = 100  # nested tables and lists
+_DIGITS = 20  # digits of a 64-bit number, with its sign
+_SHOWN = 3  # problems that a message names
 
 
 class SchemaError(DataError):
@@ -44,9 +44,9 @@ class SchemaError(DataError):
 
 @frozen
 class Written:
-    """How a value is written if its type does not say it: ``Annotated[float, Written(duration, "...")]``.
+    """How people write a value, if its type is not enough: ``Annotated[float, Written(duration, "...")]``.
 
-    ``read`` makes the value, or raises an MlecoreError that says what is wrong with it.
+    ``read`` returns the value, or raises an MlecoreError with the problem.
     """
 
     read: Callable[[Any], Any]
@@ -54,8 +54,8 @@ class Written:
 
 
 def read_toml(path: Path, limit: int = LIMIT, *, below: Path | None = None) -> dict[str, Any]:
-    """A TOML file of at most ``limit`` bytes. With ``below``, a folder that it lies in, no link is followed from there
-    on. Raises SchemaError that names it, OSError."""
+    """A TOML file of at most ``limit`` bytes. ``below``: a folder above it, from which on no link is followed. Raises
+    SchemaError that names the file, OSError."""
     return _read(path, parse_toml, limit, below)
 
 
@@ -82,9 +82,9 @@ def parse_toml(content: bytes) -> dict[str, Any]:
 
 
 def parse_json(content: bytes, *, finite: bool = True) -> Any:
-    """JSON as plain values, halves of surrogate pairs spelled out: others cannot write them.
+    """JSON as plain values, with lone surrogates spelled out, because they cannot be written again.
 
-    Raises SchemaError, with ``finite`` also for numbers that neither 64 bits nor a float hold, NaN among them.
+    Raises SchemaError, with ``finite`` also for NaN and numbers that fit neither 64 bits nor a float.
     """
     hooks: Any = {"parse_int": _whole, "parse_float": _finite, "parse_constant": _finite} if finite else {}
     values = _parsed(lambda: json.loads(content.decode("utf-8-sig"), **hooks), "JSON")
@@ -112,7 +112,7 @@ def _spelled_out(value: Any) -> Any:
 
 
 def _parsed(parse: Callable[[], T], what: str) -> T:
-    """Raises SchemaError also for what later steps, which are recursive, could not follow."""
+    """Parse; raises SchemaError, also for nesting too deep for the recursive steps that follow."""
     try:
         value = parse()
         level: list[Any] = [value]
@@ -125,17 +125,17 @@ def _parsed(parse: Callable[[], T], what: str) -> T:
         raise RecursionError
     except RecursionError:
         raise SchemaError("it is nested too deep") from None
-    except ValueError as error:  # also UnicodeDecodeError, and a number of too many digits
+    except ValueError as error:  # includes UnicodeDecodeError and numbers with too many digits
         raise SchemaError(f"it is not {what}: {error}") from None
 
 
 def structure(cls: type[T], values: object) -> T:
-    """Plain values as ``cls``. Raises SchemaError for unknown and missing keys and for values of a wrong type."""
+    """Plain values as ``cls``. Raises SchemaError for unknown or missing keys and values of the wrong type."""
     return _structure(cls, values, refuse_unknown=True)
 
 
 def structure_newer(cls: type[T], values: object) -> T:
-    """The same for a file that a newer version may have written: its unknown keys are kept in the field ``extra``."""
+    """The same for a file that a newer version may have written. Unknown keys are kept in the field ``extra``."""
     try:
         return structure(cls, values)
     except SchemaError:
@@ -172,7 +172,7 @@ def _structure(cls: type[T], values: object, *, refuse_unknown: bool) -> T:
 
 
 def plain(value: Any) -> dict[str, Any]:
-    """A value as the dictionary that its file holds, what a newer version wrote included."""
+    """The dictionary of a value's file, including keys from a newer version."""
     found = attrs.asdict(value, filter=lambda attribute, _: _in_file(attribute), value_serializer=_text)
     merged: dict[str, Any] = _merged(found, getattr(value, "extra", {}))
     return merged
@@ -192,7 +192,7 @@ def _in_file(attribute: attrs.Attribute[Any]) -> bool:
 
 
 def _left_over(given: Any, known: Any) -> dict[str, Any]:
-    """What of ``given`` is not in ``known``; items of a list go by their number."""
+    """The parts of ``given`` that ``known`` lacks; list items are matched by position."""
     if isinstance(given, list):
         given, known = dict(enumerate(given)), dict(enumerate(known))
     if not isinstance(given, dict) or not isinstance(known, Mapping):
@@ -224,16 +224,16 @@ _short.maxstring = _short.maxother = 60
 
 
 def brief(value: object) -> str:
-    """A value as a message shows it: short, whatever a file holds."""
+    """A short form of any value, for messages."""
     try:
         return _short.repr(value)
-    except ValueError:  # a number of too many digits
+    except ValueError:  # a number with too many digits
         return f"a long {type(value).__name__}"
 
 
 @cache
 def _converter(refuse_unknown: bool) -> Converter:
-    """cattrs without its conversions: text is not made a number, nor a number text."""
+    """A cattrs converter that converts neither text to numbers nor numbers to text."""
     from cattrs import Converter
     from cattrs.gen import make_dict_structure_fn, override
 
@@ -302,7 +302,7 @@ def _refuse(value: object, expected: str) -> Any:
 
 
 def _problems(error: BaseException, path: str) -> Iterator[str]:
-    """Each thing that is wrong, with the path of its key."""
+    """Each problem, with the path of its key."""
     from difflib import get_close_matches
 
     from cattrs import AttributeValidationNote, BaseValidationError, ForbiddenExtraKeysError, IterableValidationNote

@@ -1,4 +1,4 @@
-"""Temporary folders that show whether their process is still at work, so that those of killed ones can be removed."""
+"""Temporary folders that are locked while their process lives, so that those of killed processes can be removed."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pathlib import Path
 from mlecore.files import remove
 
 _SCRATCH = "mlecore-scratch-"
-_SURELY_HELD = 10.0  # seconds after which the process that created a folder surely holds it
-_ABANDONED = 24 * 3600.0  # seconds, if the disk has no locks that show who is at work
+_SURELY_HELD = 10.0  # seconds after which a living process has certainly locked its folder
+_ABANDONED = 24 * 3600.0  # seconds, if the disk has no locks
 
 
 @contextmanager
 def scratch() -> Iterator[Path]:
-    """A temporary folder. Those that killed processes left are removed."""
+    """A temporary folder. Also removes those of killed processes."""
     import tempfile
 
     for left in abandoned_scratch():
@@ -29,18 +29,18 @@ def scratch() -> Iterator[Path]:
 
 
 def abandoned_scratch() -> Iterator[Path]:
-    """Temporary folders of this user's processes that were killed."""
+    """Temporary folders of this user's killed processes."""
     import tempfile
 
     for path in sorted(Path(tempfile.gettempdir()).glob(f"{_SCRATCH}*")):
-        with suppress(OSError):  # another user's, or gone meanwhile
+        with suppress(OSError):  # another user's, or removed meanwhile
             if path.lstat().st_uid == os.getuid() and abandoned(path):
                 yield path
 
 
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
-    """Hold a folder while it is worked on, so that it is not ``abandoned``; the kernel frees it after a kill."""
+    """Hold a folder's lock, so that it does not count as ``abandoned``. The kernel frees it after a kill."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         _lock(descriptor)
@@ -50,7 +50,7 @@ def held(folder: Path) -> Iterator[None]:
 
 
 def abandoned(folder: Path) -> bool:
-    """Has the process died that held this folder? Raises OSError if it cannot be opened."""
+    """Is the process dead that held this folder? Raises OSError if it cannot be opened."""
     age = time.time() - folder.stat().st_mtime
     descriptor = os.open(folder, os.O_RDONLY)
     try:
@@ -63,7 +63,7 @@ def abandoned(folder: Path) -> bool:
 
 
 def _lock(descriptor: int) -> bool:
-    """False if a disk has no locks. Raises BlockingIOError if somebody else has it."""
+    """Take the lock; False if the disk has no locks. Raises BlockingIOError if another process holds it."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -1,6 +1,6 @@
-"""Room that a folder keeps for what must be written when the disk is full.
+"""Disk space that a folder reserves for files that must be written even when the disk is full.
 
-Standard library only: supervisors of jobs use it, too.
+Standard library only, because supervisors of jobs use it, too.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ _NAME, _SIZE = ".spare", 1 << 18
 
 
 def keep(folder: Path) -> None:
-    """Take the room, unless that was done, or there is none."""
+    """Reserve the space, unless that is done or there is none."""
     try:
         with (folder / _NAME).open("xb", buffering=0) as out:
-            out.write(os.urandom(_SIZE))  # zeros take none on some disks
+            out.write(os.urandom(_SIZE))  # zeros take no space on some disks
     except OSError:
         return
 
 
 def write(folder: Path, action: Callable[[], T]) -> T:
-    """Do it; on a full disk once more, in the room that was kept. Raises what it raises."""
+    """Run ``action``; on a full disk, free the reserved space and run it again. Raises its exceptions."""
     try:
         return action()
     except OSError as error:

@@ -29,7 +29,7 @@ def duration(text: str | float) -> float:
 
 
 def limit_seconds(text: str | float) -> float:
-    """A duration, unless it is a small number without a unit: nobody can say whether 24 are hours. Raises UsageError.
+    """A duration. Rejects small numbers without a unit, because 24 might be hours. Raises UsageError.
 
     A fraction, such as a record's 60.0, is in seconds.
     """
@@ -78,7 +78,7 @@ def show_size(count: float) -> str:
 
 
 def write_duration(seconds: float) -> str | float:
-    """Text that ``duration`` reads back as exactly so many seconds: "24h", "90m", "45s", or the number."""
+    """The form that ``duration`` reads back exactly: "24h", "90m", "45s", or the number."""
     for unit, name in ((3600, "h"), (60, "m"), (1, "s")):
         if seconds % unit == 0:
             return f"{seconds / unit:.0f}{name}"
@@ -91,6 +91,6 @@ def counted(number: int, thing: str) -> str:
 
 
 def first(lines: Sequence[str], most: int = 5) -> list[str]:
-    """The first of similar lines, and how many more there are."""
+    """The first lines, and the number of further ones."""
     more = len(lines) - most
     return [*lines[:most], *([f"and {more:,} more"] if more > 0 else [])]

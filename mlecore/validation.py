@@ -1,4 +1,4 @@
-"""Paths and names that callers give from Python: what cannot be one is a UsageError that says what is expected."""
+"""Checks paths and names from Python callers: an invalid one is a UsageError that names the expected value."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 
 from mlecore.errors import UsageError
 
-_LONGEST = 255  # bytes of a file's name, on every usual file system
+_LONGEST = 255  # bytes of a file name, on every usual file system
 
 
 def path(value: object, what: str) -> Path:
-    """``what`` is what the caller is to give, such as "a submission". Raises UsageError."""
+    """``value`` as a path. ``what`` names it in the error: "a submission". Raises UsageError."""
     found = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
     if not isinstance(found, str):
         raise UsageError(f"{what} is given as a path, not as {type(value).__name__}")
