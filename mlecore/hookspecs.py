@@ -22,13 +22,16 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from mlecore.agents import Agent, FinishedSubmission, Launch, Recipe, Task, Usage
-    from mlecore.backends import Backend
+    from mlecore.backends import Backend, Dataset
     from mlecore.competitions import Competition
     from mlecore.detectors import Detection, Detector
+    from mlecore.facts import Facts
     from mlecore.grading.report import Report
     from mlecore.model.imported import Imported
+    from mlecore.model.leftover import Leftover
+    from mlecore.model.shown import Shown
     from mlecore.runs.findings import Findings
-    from mlecore.runs.record import RunRecord
+    from mlecore.runs.record import Obfuscation, RunRecord
     from mlecore.submissions.format import Format
     from mlecore.submissions.table import Table
 
@@ -188,9 +191,9 @@ class DetectorSpec:
 
 
 class ExtensionSpec:
-    """Reacts to events, and imports runs of other harnesses.
+    """Reacts to events, imports runs of other harnesses, and obfuscates competitions.
 
-    Each event comes at least once, in the controller's process; errors affect no run.
+    Each event comes at least once, in the controller's process; errors in ``run_...`` affect no run.
     """
 
     @hookspec
@@ -218,6 +221,20 @@ class ExtensionSpec:
         ``agent`` and ``name`` are the label and the group's name that the user wants; None: derived from ``source``.
         The source may be hostile. Raises UsageError, DataError.
         """
+
+    @hookspec(firstresult=True)
+    def show(self, facts: Facts, dataset: Dataset, obfuscation: Obfuscation, folder: Path) -> Shown | None:
+        """What agents see of a competition under ``mlecore run --obfuscate``. None: the next extension is asked.
+
+        ``dataset`` has the prepared data, which it must not change. It may keep what it makes in ``folder``, which
+        belongs to the data directory: for the same data in the same folder, all runs must see the same. Returns a
+        subclass of ``Shown``, whose ``restore`` undoes in a submission what was renamed. Raises UsageError for what
+        cannot be obfuscated.
+        """
+
+    @hookspec
+    def leftovers(self, data: Path) -> Sequence[Leftover]:
+        """What the extension keeps in a data directory; `mlecore doctor --clean` removes what is not needed."""
 
 
 SPECS: Mapping[str, type] = {

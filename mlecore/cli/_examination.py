@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -26,6 +27,7 @@ from mlecore.units import counted, show_size
 if TYPE_CHECKING:
     from mlecore.backends import Problem
     from mlecore.competitions import Competition
+    from mlecore.model.leftover import Leftover
 
 DEFAULT_BACKEND = "vm"
 _PATIENCE = 60.0  # seconds that a backend's preflight may take
@@ -161,27 +163,30 @@ def _disk(missing: Sequence[Competition], dirs: DataDirs) -> Iterator[Finding]:
 
 
 def _leftovers(dirs: DataDirs, clean: bool) -> Iterator[Finding]:
-    from mlecore.controller.claims import obfuscated, unneeded
     from mlecore.data.cleanup import leftovers
+    from mlecore.registry.loading import load_extensions
 
-    found = [*leftovers(dirs.first), *unneeded(dirs.first)]
-    for kept in obfuscated(dirs.first):
-        if kept.needed and kept.groups:
-            yield Finding(area="obfuscated data", state="ok", what=str(kept))
+    of_extensions = load_extensions()[0].hook.leftovers(data=dirs.first)
+    found = [*leftovers(dirs.first), *chain.from_iterable(of_extensions)]
     for left in found:
         what = f"{left.path}, {show_size(left.bytes)}, {left.why}"
-        if not clean:
+        if left.needed:
+            yield Finding(area="leftovers", state="ok", what=what)
+        elif not clean:
             yield Finding(area="leftovers", state="warning", what=what, fix="mlecore doctor --clean")
-            continue
-        try:
-            left.remove()
-        except OSError as error:
-            what = f"{left.path} cannot be removed: {error.strerror or error}"
-            yield Finding(area="leftovers", state="problem", what=what, fix="Remove it.")
         else:
-            yield Finding(area="leftovers", state="ok", what=f"removed {left.path}, {show_size(left.bytes)}")
+            yield _removed(left)
     if not found:
         yield Finding(area="leftovers", state="ok", what="none")
+
+
+def _removed(left: Leftover) -> Finding:
+    try:
+        left.remove()
+    except OSError as error:
+        what = f"{left.path} cannot be removed: {error.strerror or error}"
+        return Finding(area="leftovers", state="problem", what=what, fix="Remove it.")
+    return Finding(area="leftovers", state="ok", what=f"removed {left.path}, {show_size(left.bytes)}")
 
 
 def _existing(path: Path) -> Path:

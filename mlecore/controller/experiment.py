@@ -11,11 +11,12 @@ from attrs import evolve, field, frozen
 
 from mlecore.agents import Agent, Network, Recipe
 from mlecore.backends import Backend
-from mlecore.controller.shown import Shown, show
+from mlecore.controller.shown import show
 from mlecore.data.layout import DataDirs
 from mlecore.data.prepared import Prepared
 from mlecore.errors import MlecoreError, NotPrepared, UsageError
 from mlecore.facts import Facts
+from mlecore.model.shown import Shown
 from mlecore.options import resolve as resolve_options
 from mlecore.registry.provenance import PluginUse, core_use, plugin_use
 from mlecore.runs.plan import Plan, PlannedAgent
@@ -60,7 +61,7 @@ class Inputs:
     use: PluginUse
     data: Prepared
     reopen: Callable[[], Prepared]  # as they are on disk now; raises NotPrepared, DataError
-    shown: Shown  # what agents are told and given of them
+    shown: Shown  # what agents see of them
     sample_bytes: int
     form: str  # what a submission looks like, for the sandbox's `validate`
 

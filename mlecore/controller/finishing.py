@@ -14,8 +14,6 @@ from mlecore.controller.ending import End, availability, exit_code, infra_failur
 from mlecore.controller.experiment import Experiment, Missing
 from mlecore.controller.extensions import Extensions
 from mlecore.controller.records import Records
-from mlecore.controller.shown import names_of
-from mlecore.data.sample import sample_place
 from mlecore.errors import BackendError, MlecoreError
 from mlecore.runs import requests
 from mlecore.runs.journal import now
@@ -78,20 +76,18 @@ class Finishing:
         return record
 
     def _restore_names(self, record: RunRecord) -> None:
-        """What was submitted under other names gets the competition's: all that follows knows only these. Repeatable.
+        """Give submissions the competition's own names, which is all that grading knows. Repeatable.
 
-        The file as the agent wrote it stays in the attempt's folder. Raises Missing if its names are.
+        The file as the agent wrote it stays in the attempt's folder. Raises Missing if the names are lost.
         """
         if record.obfuscation != "full":
             return
-        inputs = self._experiment.inputs_of(record.competition)
+        shown = self._experiment.inputs_of(record.competition).shown
+        submissions = [*filter(None, (record.submission, *(path for _, path in snapshots(record))))]
         try:
-            names = names_of(inputs.facts, inputs.data, self._experiment.data, record.task)
+            shown.restore(submissions, record.task)
         except MlecoreError as error:
             raise Missing(str(error)) from None
-        sample, _ = sample_place(inputs.facts, inputs.data.public)
-        for path in filter(None, (record.submission, *(path for _, path in snapshots(record)))):
-            names.restore(path, sample)
 
     def _fetch(self, record: RunRecord, status: JobStatus) -> bool:
         """Fetch what the attempt left, unless that was done; False if its job is gone."""

@@ -149,5 +149,5 @@ class Provisions:
     def _provide(self, inputs: Inputs) -> str:
         if not inputs.data.public.is_dir():
             raise FileNotFoundError(f"the data of {inputs.facts.id} are not there: {inputs.data.public}")
-        inputs.shown.provide(inputs.facts, self._logs.parent)
+        inputs.shown.provide(self._logs.parent)
         return self._experiment.backend.stage_data(inputs.shown.dataset, lambda done, total, what: None)

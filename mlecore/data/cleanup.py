@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
-
-from attrs import frozen
 
 from mlecore import files
 from mlecore.data.layout import OBFUSCATED
 from mlecore.data.lock import lock
 from mlecore.locks import LockHeld
+from mlecore.model.leftover import Leftover
 from mlecore.scratch import abandoned_scratch
-
-
-@frozen(kw_only=True)
-class Leftover:
-    """A file or folder that is no longer needed."""
-
-    path: Path
-    bytes: int
-    remove: Callable[[], None]  # raises OSError, and LockHeld if somebody uses it
-    why: str = "was left by a command that was killed"
 
 
 def leftovers(data: Path) -> list[Leftover]:

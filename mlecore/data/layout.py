@@ -15,7 +15,7 @@ from mlecore.data.prepared import Prepared, stamp
 from mlecore.errors import DataError, UsageError
 
 OBFUSCATED = "obfuscated"
-"""The folder of a data directory with the data that agents of obfuscated runs see."""
+"""The folder of a data directory for what an extension makes of public data: obfuscated ones."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 

@@ -59,6 +59,13 @@ class Prepared:
     def private(self) -> Path:
         return self.root / "private"
 
+    def description(self, facts: Facts) -> str:
+        """As the agent reads it, if nothing is obfuscated: data that MLE-bench prepared have their own."""
+        try:
+            return (self.public / "description.md").read_text(encoding="utf-8", errors="replace")
+        except FileNotFoundError:
+            return facts.description
+
     def kind(self, facts: Facts) -> DataKind:
         """The kind of these data. Without published checksums and counts, only data that mlecore got itself, from
         Kaggle or through the competition's package, count as the competition's."""

@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 from concurrent.futures import ThreadPoolExecutor
 
+import pluggy
 import pytest
 from attrs import evolve
+from mle_ext_obfuscation.hiding import names_of
+from mle_ext_obfuscation.uses import unsettled, uses
 
-from mlecore.controller import collect
-from mlecore.controller.claims import obfuscated as obfuscated_data
-from mlecore.controller.claims import unsettled
+from mlecore.controller import collect, shown
 from mlecore.controller.job import make_job, make_task
-from mlecore.controller.shown import names_of, obfuscated, show
+from mlecore.controller.shown import show
 from mlecore.errors import DataError, UsageError
+from mlecore.hookspecs import ExtensionSpec
+from mlecore.registry import loading
 
 
 @pytest.fixture
@@ -42,9 +45,9 @@ def test_a_task_names_neither_id_nor_title(hidden, tmp_path):
         assert word not in task.instructions.lower() and word not in job.files["instructions.txt"].decode().lower()
 
 
-def test_the_data_are_those_of_the_competition_with_another_description(hidden):
+def test_the_data_are_those_of_the_competition_with_another_description(hidden, tmp_path):
     _, _, inputs = hidden
-    inputs.shown.lay_out()
+    inputs.shown.provide(tmp_path)
     there, public = inputs.shown.dataset.public, inputs.data.public
     assert {path.name for path in there.iterdir()} == {path.name for path in public.iterdir()}
     for path in there.iterdir():
@@ -59,20 +62,20 @@ def test_controllers_that_begin_at_once_agree_on_the_names(hidden, tmp_path):
     experiment, _, inputs = hidden
     dirs = evolve(experiment.data, dirs=(tmp_path / "fresh",))
     with ThreadPoolExecutor(8) as pool:
-        shown = list(pool.map(lambda _: show(inputs.facts, inputs.data, dirs, "full").competition, range(16)))
-    assert len(set(shown)) == 1
+        tasks = list(pool.map(lambda _: show(inputs.facts, inputs.data, dirs, "full").competition, range(16)))
+    assert len(set(tasks)) == 1
     made = sorted(path.name for path in (tmp_path / "fresh" / "obfuscated").iterdir())
-    assert len(made) == 2 and made[0].endswith(".seed") and made[1] == shown[0]
+    assert len(made) == 2 and made[0].endswith(".seed") and made[1] == tasks[0]
 
 
 def test_a_damaged_seed_is_named_and_kept(hidden, tmp_path):
     experiment, _, inputs = hidden
     dirs = evolve(experiment.data, dirs=(tmp_path / "fresh",))
-    obfuscated(inputs.facts, inputs.data, dirs)
+    show(inputs.facts, inputs.data, dirs, "description")
     (seed,) = (tmp_path / "fresh" / "obfuscated").glob("*.seed")
     seed.write_bytes(b"half")
     with pytest.raises(DataError, match=r"\.seed: it is damaged"):
-        obfuscated(inputs.facts, inputs.data, dirs)
+        show(inputs.facts, inputs.data, dirs, "description")
     assert seed.read_bytes() == b"half"
 
 
@@ -81,7 +84,19 @@ def test_a_competition_without_an_obfuscated_description_is_rejected(hidden, tmp
     folder = tmp_path / "bare"
     folder.mkdir()
     with pytest.raises(UsageError, match=r"coins has no description_obfuscated\.md"):
-        obfuscated(evolve(inputs.facts, folder=folder), inputs.data, experiment.data)
+        show(evolve(inputs.facts, folder=folder), inputs.data, experiment.data, "description")
+
+
+@pytest.mark.parametrize("how", ["description", "full"])
+def test_without_an_extension_the_package_to_install_is_named(hidden, monkeypatch, how):
+    experiment, _, inputs = hidden
+    without = pluggy.PluginManager("mlecore")
+    without.add_hookspecs(ExtensionSpec)
+    monkeypatch.setattr(shown, "load_extensions", lambda: (without, ()))
+    monkeypatch.setattr(loading, "find", lambda *_: None)
+    loading.load.cache_clear()
+    with pytest.raises(UsageError, match=r"pip install mle-ext-obfuscation"):
+        show(inputs.facts, inputs.data, experiment.data, how)
 
 
 def test_from_finished_files_nothing_can_be_hidden(lab, tmp_path):
@@ -97,10 +112,14 @@ def fully(lab):
     return lab
 
 
+def names_in(shown):
+    return names_of(shown.facts, shown.prepared, shown.dataset.public.parents[1], shown.competition)
+
+
 def test_in_full_an_agent_gets_other_names(fully, tmp_path):
     experiment = fully.experiment()
     inputs = experiment.inputs["coins"]
-    names = names_of(inputs.facts, inputs.data, experiment.data, inputs.shown.competition)
+    names = names_in(inputs.shown)
     job = make_job(experiment, experiment.agents["worker"], inputs, 0, "mle-u-1", "gu", tmp_path).job
     header = job.tools["sample.csv"].read_text().partition("\n")[0]
     assert header.split(",") == sorted((names.columns["id"], names.columns["side"]))
@@ -113,7 +132,7 @@ def test_in_full_an_agent_gets_other_names(fully, tmp_path):
 def test_a_submission_in_other_names_is_kept_in_those_of_the_competition(fully, monkeypatch):
     experiment = fully.experiment()
     inputs = experiment.inputs["coins"]
-    names = names_of(inputs.facts, inputs.data, experiment.data, inputs.shown.competition)
+    names = names_in(inputs.shown)
     rows = "".join(f"{names.ids[str(n)]},{n % 2}\n" for n in range(10))
     written = f"{names.columns['id']},{names.columns['side']}\n{rows}"
     lay_out = collect.lay_out
@@ -164,7 +183,7 @@ def test_no_file_of_a_group_holds_the_seed(fully):
 def kept_for(lab):
     """Obfuscated data that this test's group uses, of those of all tests, and the groups."""
     group = next(iter(lab.records().values())).folder.parent.absolute()
-    return [each for each in obfuscated_data(lab.experiment().data.first) if group in each.groups], group
+    return [each for each in uses(lab.experiment().data.first) if group in each.groups], group
 
 
 @pytest.mark.parametrize("how", ["description", "full"])
@@ -172,7 +191,7 @@ def test_data_are_needed_until_the_last_run_is_settled(lab, how):
     lab.make(("worker", {}), data={"obfuscate": how})
     inputs = lab.experiment().inputs["coins"]
     assert kept_for(lab)[0] == []
-    inputs.shown.provide(inputs.facts, kept_for(lab)[1])
+    inputs.shown.provide(kept_for(lab)[1])
     ((kept,), group) = kept_for(lab)
     assert (kept.competition, kept.needed) == ("coins", True) and unsettled(group)
     assert kept.path == inputs.shown.dataset.public.parent

@@ -109,13 +109,11 @@ def _again(record: RunRecord, dirs: DataDirs, grader: IsolatedGrader) -> Regrade
 
 def _unrecorded(record: RunRecord, facts: Facts, data: Prepared) -> Iterator[str]:
     """What its record does not name, so that it may have been something else."""
-    from mlecore.controller.shown import read_description
-
     named = {"kind of data": record.data_kind, "public data": record.data_digest, "answers": record.answers_digest}
     yield from (f"its record does not say which {what} it had" for what, value in named.items() if value is None)
     if record.obfuscation != "full":  # its names are secret, and differ between machines
         hidden = record.obfuscation == "description"
-        text = facts.obfuscated_description if hidden else read_description(data.public, facts)
+        text = facts.obfuscated_description if hidden else data.description(facts)
         if hashlib.sha256(text.encode()).hexdigest() != record.description_digest:
             yield "its record names another description than is installed here"
 

@@ -13,7 +13,6 @@ from typing import Any
 from attrs import evolve
 
 from mlecore.competitions import competition
-from mlecore.controller.shown import read_description
 from mlecore.data import open_prepared
 from mlecore.data.layout import DataDirs
 from mlecore.data.manifest import read_head, write_head
@@ -72,7 +71,7 @@ def write_graded_group(
                 data_kind=prepared.kind(target.facts),
                 data_digest=prepared.digest,
                 answers_digest=prepared.private_digest,
-                description_digest=hashlib.sha256(read_description(prepared.public, target.facts).encode()).hexdigest(),
+                description_digest=hashlib.sha256(prepared.description(target.facts).encode()).hexdigest(),
                 collected=Collected(files=1, bytes=1, candidate="submission/submission.csv"),
             )
         )

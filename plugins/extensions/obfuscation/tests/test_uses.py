@@ -7,8 +7,10 @@ import time
 from pathlib import Path
 
 import pytest
+from mle_ext_obfuscation.uses import leftovers_of, note_use, uses
 
-from mlecore.controller.claims import claim, obfuscated, unneeded
+from mlecore.cli._examination import examine as doctor
+from mlecore.data import DataDirs
 from mlecore.data.cleanup import leftovers
 from mlecore.data.layout import OBFUSCATED
 
@@ -26,13 +28,15 @@ def grown_old(root: Path) -> None:
 
 
 def test_data_without_a_group_are_a_leftover_unless_they_are_fresh(root: Path, tmp_path: Path) -> None:
-    assert [each.needed for each in obfuscated(tmp_path / "data")] == [True]
+    assert [each.needed for each in uses(tmp_path / "data")] == [True]
     grown_old(root)
-    claim(root, "coins", tmp_path / "a group that was removed")
+    note_use(root, "coins", tmp_path / "a group that was removed")
     grown_old(root)
     assert not [left for left in leftovers(tmp_path / "data") if OBFUSCATED in left.path.parts]
-    (left,) = unneeded(tmp_path / "data")
-    assert left.path == root and "needed by no group: data of coins, obfuscated" in left.why
+    (found,) = [each for each in doctor([], DataDirs.of([tmp_path / "data"])) if str(root) in each.what]
+    assert (found.state, found.fix) == ("warning", "mlecore doctor --clean")
+    (left,) = leftovers_of(tmp_path / "data")
+    assert left.path == root and not left.needed and "needed by no group: obfuscated data of coins" in left.why
     left.remove()
     assert not root.exists()
 
@@ -42,9 +46,11 @@ def test_a_group_that_cannot_be_read_keeps_its_data(root: Path, tmp_path: Path) 
     (group / "group.json").write_text("torn")
     (group / "plan.toml").write_text("torn")
     for _ in range(2):
-        claim(root, "coins", group)
+        note_use(root, "coins", group)
     grown_old(root)
-    (kept,) = obfuscated(tmp_path / "data")
-    assert kept.needed and kept.groups == (group,) and str(kept) == f"{root} (coins; used by {group})"
+    (kept,) = uses(tmp_path / "data")
+    assert kept.path == root and kept.needed and kept.groups == (group,)
+    (listed,) = leftovers_of(tmp_path / "data")
+    assert listed.needed and listed.why == f"obfuscated data of coins, used by {group}"
     (root / "groups" / "torn.json").write_text("{")
-    assert obfuscated(tmp_path / "data") == [kept]
+    assert uses(tmp_path / "data") == [kept]

@@ -8,10 +8,11 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
+from mle_ext_obfuscation.names import Names
+from mlecore_testing.competitions.golden import submissions
+
 from mlecore.api import Competition
 from mlecore.errors import InvalidSubmission
-from mlecore.obfuscation.names import Names
-from mlecore_testing.competitions.golden import submissions
 
 _OTHER_NAMES = ("header_upper", "empty")  # nothing to rename
 

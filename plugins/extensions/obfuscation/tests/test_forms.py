@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
+from mle_ext_obfuscation.layout import require_tables
+from mle_ext_obfuscation.records import Records
+from mle_ext_obfuscation.tables import new_sample, rename_tables
 
 from mlecore.errors import DataError, UsageError
 from mlecore.facts import Facts
-from mlecore.obfuscation.layout import require_tables
-from mlecore.obfuscation.records import Records
-from mlecore.obfuscation.tables import new_sample, rename_tables
 from mlecore.prepare.archives import extract, members, write_7z
 from mlecore.prepare.zips import ZipWriter
 from mlecore.submissions.format import Column, Format

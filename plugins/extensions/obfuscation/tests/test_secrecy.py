@@ -11,16 +11,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from mle_ext_obfuscation import naming
+from mle_ext_obfuscation.hiding import HiddenNames, names_of
+from mle_ext_obfuscation.names import Names
 
 from mlecore import competition
-from mlecore.controller.shown import Shown, names_of, show
+from mlecore.controller.shown import show
 from mlecore.data import DataDirs
+from mlecore.data.layout import OBFUSCATED
 from mlecore.data.prepared import Prepared
 from mlecore.data.preparing import prepare
 from mlecore.data.sources import Synthetic
 from mlecore.facts import Facts
-from mlecore.obfuscation import naming
-from mlecore.obfuscation.names import Names
+from mlecore.model.shown import Shown
 
 
 @pytest.fixture
@@ -81,7 +84,7 @@ def best(orders: Iterator[list[str]], truth: list[str]) -> float:
 def test_no_order_comes_back_from_what_an_agent_has(target: tuple[Facts, Prepared, DataDirs]) -> None:
     facts, data, dirs = target
     shown = show(facts, data, dirs, "full")
-    names = names_of(facts, data, dirs, shown.competition)
+    names = names_in(shown)
     public = shown.dataset.public
     every = sorted({json.dumps(order): order for order in seen_orders(public, shown)}.values())
     for letter, truth in (("c", list(names.columns.values())), ("r", list(names.ids.values()))):
@@ -95,6 +98,11 @@ def test_no_order_comes_back_from_what_an_agent_has(target: tuple[Facts, Prepare
         assert len(drawn) > 100  # the attack is carried out
         limit = 0.95 if len(truth) < 20 else 0.5  # one of some 500 random orders gets that far once in 10,000 times
         assert best(iter([*every, *drawn]), truth) < limit
+
+
+def names_in(shown: Shown) -> Names:
+    assert isinstance(shown, HiddenNames)
+    return names_of(shown.facts, shown.prepared, shown.dataset.public.parents[1], shown.competition)
 
 
 def all_ids(names: Names, public: Path) -> set[str]:
@@ -116,8 +124,7 @@ def test_another_machine_has_other_names_and_the_same_one_has_them_again(
         assert here.competition != there.competition and here.dataset.digest != there.dataset.digest
         assert here.description_digest == there.description_digest  # results compare
         assert show(facts, data, dirs, hidden).dataset == here.dataset
-    mine = names_of(facts, data, dirs, here.competition)
-    assert mine.ids != names_of(facts, data, DataDirs.of([tmp_path / "another", *dirs.dirs]), there.competition).ids
+    assert names_in(here).ids != names_in(there).ids
 
 
 @pytest.mark.skipif(os.name != "posix", reason="no permissions")
@@ -126,7 +133,7 @@ def test_only_the_user_reads_the_seed_and_the_names_and_neither_is_among_what_is
 ) -> None:
     facts, data, dirs = target
     shown = show(facts, data, dirs, "full")
-    (seed,) = (dirs.first / "obfuscated").glob("*.seed")
+    (seed,) = (dirs.first / OBFUSCATED).glob("*.seed")
     for path in (seed, shown.dataset.public.parent / "names.json"):
         assert path.stat().st_mode & 0o777 == 0o600 and not path.is_relative_to(shown.dataset.public)
     secret = seed.read_bytes()

@@ -9,11 +9,9 @@ from gzip import GzipFile
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from mlecore.errors import DataError
-from mlecore.facts import Facts
-from mlecore.obfuscation import naming
-from mlecore.obfuscation.delimited import Delimited, read_header, read_names
-from mlecore.obfuscation.layout import (
+from mle_ext_obfuscation import naming
+from mle_ext_obfuscation.delimited import Delimited, read_header, read_names
+from mle_ext_obfuscation.layout import (
     DELIMITED,
     RECORDS,
     TEXTS,
@@ -22,8 +20,10 @@ from mlecore.obfuscation.layout import (
     require_tables,
     sources,
 )
-from mlecore.obfuscation.names import Names
-from mlecore.obfuscation.records import Records
+from mle_ext_obfuscation.names import Names
+from mle_ext_obfuscation.records import Records
+from mlecore.errors import DataError
+from mlecore.facts import Facts
 from mlecore.prepare.zips import ZipWriter
 from mlecore.scratch import scratch
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
-from mlecore_testing.renamed import compare, forth
+from mle_ext_obfuscation.layout import require_tables
+from mle_ext_obfuscation.names import Names
+from mle_ext_obfuscation.tables import rename_tables
+from renamed_submissions import compare, forth
 
 from mlecore import competition
 from mlecore.errors import DataError, UsageError
 from mlecore.facts import Facts
-from mlecore.obfuscation.layout import require_tables
-from mlecore.obfuscation.names import Names
-from mlecore.obfuscation.tables import rename_tables
 from mlecore.submissions.format import Column, Format
 
 FACTS = Facts(

@@ -1,4 +1,4 @@
-"""Which groups use obfuscated data: noted with the data, so that what no group needs can be removed."""
+"""Which groups use obfuscated data: noted beside the data, so that what no group needs can be removed."""
 
 from __future__ import annotations
 
@@ -10,31 +10,35 @@ from pathlib import Path
 from attrs import evolve, frozen
 
 from mlecore import files
-from mlecore.data.cleanup import Leftover, leftover
+from mlecore.data.cleanup import leftover
 from mlecore.data.layout import OBFUSCATED
 from mlecore.errors import MlecoreError
+from mlecore.model.leftover import Leftover
 from mlecore.regular import read_regular
 
 _GROUPS = "groups"
-_FRESH = 3600.0  # seconds in which data without a group may be those of one that is about to start
+_FRESH = 3600.0  # seconds in which data without a group may belong to one that is about to start
 _LIMIT = 1 << 16
 
 
 @frozen(kw_only=True)
-class Obfuscated:
-    """A folder of obfuscated data."""
+class Use:
+    """Of one folder of obfuscated data."""
 
     path: Path
     competition: str  # empty: unknown, since no group used it
     groups: tuple[Path, ...]  # that used it and still exist
-    needed: bool  # by a group with runs that are not settled
+    needed: bool  # by a group with runs that are not settled, or soon by a new one
 
     def __str__(self) -> str:
-        used = ", ".join(map(str, self.groups)) or "no group that exists"
-        return f"{self.path} ({self.competition or 'unknown competition'}; used by {used})"
+        about = f"obfuscated data of {self.competition}" if self.competition else "obfuscated data"
+        if not self.groups:
+            return about
+        groups = ", ".join(map(str, self.groups))
+        return f"{about}, used by {groups}" if self.needed else f"{about}, used by {groups}, which is complete"
 
 
-def claim(root: Path, competition: str, group: Path) -> None:
+def note_use(root: Path, competition: str, group: Path) -> None:
     """Note that a group uses the data in ``root``. Repeatable."""
     folder = root / _GROUPS
     folder.mkdir(exist_ok=True)
@@ -43,29 +47,23 @@ def claim(root: Path, competition: str, group: Path) -> None:
     files.replace(folder / f"{name}.json", json.dumps(value).encode())
 
 
-def obfuscated(data: Path) -> list[Obfuscated]:
-    """All in a data directory, and what was half made by a process that was killed."""
+def uses(data: Path) -> list[Use]:
+    """All in a data directory, and what a process that was killed left incomplete."""
     folder = data / OBFUSCATED
     paths = sorted(folder.iterdir()) if folder.is_dir() else []
     return [_read(path) for path in paths if path.is_dir()]
 
 
-def unneeded(data: Path) -> list[Leftover]:
-    """What no group needs."""
+def leftovers_of(data: Path) -> list[Leftover]:
+    """What no group needs, and, marked as needed, what one does."""
     return [
-        evolve(leftover(each.path), why=f"is needed by no group: {_about(each)}")
-        for each in obfuscated(data)
-        if not each.needed
+        evolve(leftover(use.path), why=str(use) if use.needed else f"is needed by no group: {use}", needed=use.needed)
+        for use in uses(data)
+        if use.groups or not use.needed
     ]
 
 
-def _about(data: Obfuscated) -> str:
-    groups = ", ".join(map(str, data.groups))
-    about = f"data of {data.competition}, obfuscated" if data.competition else "obfuscated data"
-    return f"{about}, of {groups}, which is complete" if groups else about
-
-
-def _read(path: Path) -> Obfuscated:
+def _read(path: Path) -> Use:
     competition, groups = "", []
     for file in sorted((path / _GROUPS).glob("*.json")):
         try:
@@ -76,11 +74,11 @@ def _read(path: Path) -> Obfuscated:
         if group.is_dir():
             groups.append(group)
     needed = any(map(unsettled, groups)) or (not groups and time.time() - path.stat().st_mtime < _FRESH)
-    return Obfuscated(path=path, competition=competition, groups=tuple(groups), needed=needed)
+    return Use(path=path, competition=competition, groups=tuple(groups), needed=needed)
 
 
 def unsettled(group: Path) -> bool:
-    """Has a group runs that still need their data? Yes where that cannot be told."""
+    """Has a group runs that still need their data? Yes if that cannot be told."""
     from mlecore.runs.record import SETTLED
     from mlecore.runs.store import load_group
 
