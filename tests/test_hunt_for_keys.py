@@ -203,8 +203,29 @@ def test_the_keys_of_a_model_stay_with_its_gateway(tmp_path: Path) -> None:
         HOME=str(at_home),
         MLECORE_DISABLE_PLUGINS="detector:dolos",  # it would install itself
     )
-    plan = ["run", "--competition", "optical-digits", "--backend", "vm", "--time-limit", "15m", "--transcripts"]
-    plan += ["--key", "MODEL_KEY", "--price", "scripted=1,1", "--group", "hunted", "--runs", "runs", "--data", "data"]
+    plan = [
+        "run",
+        "--competition",
+        "optical-digits",
+        "--backend",
+        "vm",
+        "--time-limit",
+        "15m",
+        "-G",
+        "transcripts=true",
+    ]
+    plan += [
+        "-G",
+        "key=MODEL_KEY",
+        "-G",
+        "prices.scripted=1,1",
+        "--group",
+        "hunted",
+        "--runs",
+        "runs",
+        "--data",
+        "data",
+    ]
     plan += ["-D", "rules.model=scripted", "-D", "rules.key=JUDGE_KEY"]
     agent = ["--agent", "command", "-A", "argv=python3 agent.py", "-A", f"pip={NAME}", "--model", "scripted"]
     with scripted_model(Script(answers=answers)) as model, package_index(f"canary-index-{TAG}") as index:

@@ -39,7 +39,7 @@ class OrderedCommand(click.Command):
 
 
 def agents_given(context: click.Context, flags: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """``agent``, ``options`` and ``model`` as arguments of ``mlecore.run``, from these flags, all of them repeatable.
+    """``agent`` and ``model`` as arguments of ``mlecore.run``, from these flags, all of them repeatable.
 
     A single model is for all agents. What else stands before the first of several agents is an error, as nobody could
     say whose it is.
@@ -47,25 +47,23 @@ def agents_given(context: click.Context, flags: Mapping[str, Sequence[str]]) -> 
     from mlecore.options import pairs
 
     found: dict[str, Any] = {"model": flags["model"][0]} if len(flags["model"]) == 1 else {}
-    if len(flags["agent"]) < 2 and not flags["label"]:
-        if len(flags["model"]) > 1:
-            raise UsageError("--model is given twice for one agent", fix="Repeat --agent before each, or write a plan.")
-        found |= {"agent": flags["agent"][0]} if flags["agent"] else {}
-        return {**found, "options": pairs(flags["options"], "-A")} if flags["options"] else found
-    left = {name: iter(flags[name]) for name in FLAGS}
+    order = [name for name in context.meta[_ORDER] if name in flags.keys() - found.keys()]
+    if len(flags["agent"]) == 1:  # whatever else is given is that agent's
+        order.sort(key=lambda name: name != "agent")
+    left = {name: iter(values) for name, values in flags.items()}
     tables: list[dict[str, Any]] = []
-    for name in context.meta[_ORDER]:
+    for name in order:
+        flag, value = "-A" if name == "options" else f"--{name}", next(left[name])
         if name == "agent":
-            tables.append({"name": next(left[name]), "options": []})
-        elif name not in left or (name == "model" and found):
-            continue
+            tables.append({"name": value, "options": []})
         elif not tables:
-            flag = "-A" if name == "options" else f"--{name}"
             raise UsageError(f"{flag} comes before the first --agent", fix="Put it after the agent's name.")
         elif name == "options":
-            tables[-1]["options"].append(next(left[name]))
+            tables[-1]["options"].append(value)
         elif name in tables[-1]:
-            raise UsageError(f"--{name} is given twice for {tables[-1]['name']}")
+            raise UsageError(f"{flag} is given twice for {tables[-1]['name']}", fix="Repeat --agent before each.")
         else:
-            tables[-1][name] = next(left[name])
-    return {**found, "agent": [{**table, "options": pairs(table["options"], "-A")} for table in tables]}
+            tables[-1][name] = value
+    for table in tables:
+        table["options"] = pairs(table["options"], "-A")
+    return {**found, "agent": tables} if tables else found

@@ -1,39 +1,38 @@
-"""The live view of a controller on a terminal: what `mlecore runs watch` shows, redrawn in place."""
+"""The picture of a group at work, which `mlecore run` and `mlecore runs watch` redraw on a terminal."""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mlecore.cli._shared import table_lines
-from mlecore.controller.display import Lines, standing
+from mlecore.cli._shared import in_folder, table_lines
+from mlecore.controller.display import Lines
 from mlecore.errors import MlecoreError
 from mlecore.printable import printable
-from mlecore.units import show_duration
+from mlecore.units import counted, show_duration
 
 if TYPE_CHECKING:
     from mlecore.controller.reporting import ActiveRun
     from mlecore.controller.watching import Running, View
 
-_EVERY = 10.0  # seconds between two looks at what the agents do
+_EVERY = 5.0  # seconds between two looks
 _SHARE = 20.0  # times as long as a look took: it costs little, however large the group is
 
 
 class Live(Lines):
-    """Messages scroll above it. A thread looks at the group now and then, as a look asks the backend."""
+    """Messages scroll above the picture. A thread draws it, as a look asks the backend."""
 
     def __init__(self, total: int) -> None:
         from rich.console import Console
         from rich.live import Live as Screen
 
-        super().__init__(total, every=0.5)
+        super().__init__(total)
         self.console = Console(stderr=True)
-        self.view: View | None = None
         self._screen = Screen(console=self.console, auto_refresh=False, transient=True)
         self._observer: threading.Thread | None = None
         self._closed = threading.Event()
@@ -50,21 +49,14 @@ class Live(Lines):
         self.console.print(printable(text, lines=True), markup=False, highlight=False)
 
     def tick(self, active: Iterable[ActiveRun], counts: Counter[str], waiting: int) -> None:
-        from rich.text import Text
-
-        if time.monotonic() < self._next:
-            return
-        self._next = time.monotonic() + self.every
-        active, view = list(active), self.view
-        if active and self._observer is None:
-            folder = active[0].record.folder.parent
+        if self._observer is None and (run := next(iter(active), None)):
+            folder = run.record.folder.parent
             self._observer = threading.Thread(target=self._look, args=(folder,), name="live", daemon=True)
             self._observer.start()
-        title = standing(active, counts, waiting, self.total) + (f"; {view.remaining}" if view else "")
-        rows = running_lines(view.running, self.console.width) if view else []
-        self._screen.update(Text("\n".join([title, *rows])), refresh=True)
 
     def _look(self, folder: Path) -> None:
+        from rich.text import Text
+
         from mlecore.controller.watching import Watcher
 
         watcher: Watcher | None = None
@@ -72,14 +64,27 @@ class Live(Lines):
             started = time.monotonic()
             with suppress(MlecoreError, OSError):  # it says less for a while; the controller reports what is wrong
                 watcher = watcher or Watcher(folder)
-                self.view = watcher.look()
+                lines = picture(watcher.look(), self.console.width, folder.parent)
+                self._screen.update(Text("\n".join(lines)), refresh=True)
             self._closed.wait(max(_EVERY, _SHARE * (time.monotonic() - started)))
 
 
-def running_lines(running: Sequence[Running], width: int | None) -> list[str]:
-    """A table of the runs whose agents are at work; empty if there are none."""
-    header = ["RUNNING", "USED", "LEFT", "CALLS", "TOKENS", "SNAPSHOTS", "LAST LINE"]
-    return table_lines(header, map(_cells, running), width) if running else []
+def picture(view: View, width: int | None, runs: Path) -> list[str]:
+    """A group in lines: runs by agent and state, why some wait, the time to the end, and the runs at work."""
+    total = sum(count for states in view.agents.values() for count in states.values())
+    out = [f"{view.group}: {counted(total, 'run')}; {view.remaining}"]
+    states = list(dict.fromkeys(state for each in view.agents.values() for state in each))
+    rows = [[label, *(str(each.get(state, 0)) for state in states)] for label, each in view.agents.items()]
+    out += table_lines(["AGENT", *map(str.upper, states)], rows, width)
+    out += [f"{counted(number, 'run')} waiting: {reason}" for reason, number in view.waiting.items()]
+    if view.outcomes:
+        out.append(f"As reported by agents: {'; '.join(f'{n} x {what}' for what, n in view.outcomes.items())}")
+    if not view.ended and not view.controlled:
+        out.append(f"No controller is running for it: mlecore runs resume {view.group}{in_folder(runs)}")
+    if view.running:
+        header = ["RUNNING", "USED", "LEFT", "CALLS", "TOKENS", "SNAPSHOTS", "LAST LINE"]
+        out += ["", *table_lines(header, map(_cells, view.running), width)]
+    return out + [f"warning: {problem}" for problem in view.problems]
 
 
 def _cells(run: Running) -> list[str]:

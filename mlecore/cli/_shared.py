@@ -146,6 +146,11 @@ def runs_option(function: F) -> F:
     )(function)
 
 
+def in_folder(runs: Path) -> str:
+    """What a printed command needs to find its group, also where no variable is set."""
+    return "" if runs == Path("runs") else f" --runs {shlex.quote(str(runs))}"
+
+
 def refuse_swapped(submission: Path, competition_id: str, verb: str) -> None:
     """Raises UsageError if the competition comes before the file."""
     if not submission.exists() and Path(competition_id).is_file():

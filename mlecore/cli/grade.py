@@ -16,14 +16,12 @@ from mlecore.cli._shared import (
     print_json,
     print_table,
     refuse_swapped,
-    runs_option,
     synthetic_option,
 )
 from mlecore.errors import MlecoreError, UsageError
 from mlecore.units import counted
 
 if TYPE_CHECKING:
-    from mlecore.data.layout import DataDirs
     from mlecore.grading.batch import Line
     from mlecore.grading.isolated import IsolatedGrader
     from mlecore.grading.report import Report
@@ -37,23 +35,19 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     help="Grade all submissions listed in this JSON-lines file.",
 )
-@click.option("--snapshots", metavar="GROUP", help="Grade the snapshots of a group's finished runs: score over time.")
 @click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Write the JSON report here as well.")
 @synthetic_option
 @edition_option
 @data_option
-@runs_option
 @json_option
 def command(
     submission: Path | None,
     competition_id: str | None,
     jsonl: Path | None,
-    snapshots: str | None,
     output: Path | None,
     synthetic: bool,
     edition: str,
     data: tuple[Path, ...],
-    runs: Path,
     as_json: bool,
 ) -> None:
     """Grade SUBMISSION, a CSV file, for COMPETITION_ID, or all submissions of a JSON-lines file.
@@ -61,17 +55,8 @@ def command(
     Each line of that file: {"competition_id": "...", "submission_path": "..."}. Exit code 1: a submission is invalid or
     missing; 3: a submission could not be graded.
     """
-    from mlecore.data.layout import DataDirs
     from mlecore.grading.batch import Line, read_jsonl
 
-    if snapshots:
-        if submission or jsonl or output or synthetic:
-            raise UsageError(
-                "--snapshots grades a group's runs with its own data: leave out SUBMISSION, --jsonl, --output and "
-                "--synthetic"
-            )
-        _grade_snapshots(runs / snapshots, DataDirs.of(data), as_json)
-        return
     if jsonl:
         if submission:
             raise UsageError("give either SUBMISSION and COMPETITION_ID, or --jsonl FILE")
@@ -141,19 +126,6 @@ def _grade_many(
         raise click.exceptions.Exit(max(error.exit_code for _, error in failures))
     if any(report.status != "graded" for report in reports):
         raise click.exceptions.Exit(1)
-
-
-def _grade_snapshots(group: Path, dirs: DataDirs, as_json: bool) -> None:
-    from mlecore.runs.snapshots import grade_snapshots
-
-    found = grade_snapshots(group, dirs)
-    if as_json:
-        print_json([history.to_json() for history in found])
-        return
-    for history in found:
-        click.secho(history.run, bold=True)
-        for point in history.points:
-            click.echo(f"  {point.seconds:>9.0f} s  {point.score_text or point.reason}")
 
 
 def _reason(report: Report) -> str:

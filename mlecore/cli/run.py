@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from attrs import fields
 
 from mlecore.cli._agents import FLAGS, OrderedCommand, agents_given
 from mlecore.cli._names import AGENT, AGENT_OPTION, BACKEND, BACKEND_OPTION, GROUP
@@ -19,6 +19,7 @@ from mlecore.cli._shared import (
     data_option,
     echo,
     edition_option,
+    in_folder,
     json_option,
     print_json,
     record_json,
@@ -28,141 +29,75 @@ from mlecore.cli._shared import (
 )
 from mlecore.errors import UsageError
 from mlecore.options import pairs, pairs_by_plugin
+from mlecore.runs.plan import Plan, PlannedGateway
+from mlecore.schema import SchemaError, parse_toml
 
 if TYPE_CHECKING:
     from mlecore.controller.api import Done
-    from mlecore.runs.plan import Plan
-
 
 SECTIONS = {  # of the help: title -> its first option
     "What to run": "agent",
+    "The model": "model",
     "Limits of each run": "time_limit",
-    "Network and secrets": "network",
-    "Models": "endpoint",
-    "Where": "backend",
-    "How": "group",
+    "How the runs are carried out": "backend",
 }
+GATEWAY = ", ".join("prices.MODEL" if key.name == "prices" else key.name for key in fields(PlannedGateway))
 
 
 @click.command("run", cls=OrderedCommand, sections=SECTIONS)
-@click.option(
-    "--agent",
-    type=AGENT,
-    multiple=True,
-    help="Agent to run; repeatable, each followed by its own -A and --label.",
-)
-@click.option(
-    "-A",
-    "options",
-    type=AGENT_OPTION,
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Option for the preceding --agent.",
-)
-@click.option("--model", multiple=True, help="Model for all agents that use one; several: each for the --agent before.")
-@click.option("--label", multiple=True, help="Name of the preceding --agent in runs and reports.")
-@competitions_named("--competition", help="Competition to run")
+@click.option("--agent", type=AGENT, multiple=True, help="Agent; repeatable, each before its own -A, --label, --model.")
+@click.option("-A", "options", type=AGENT_OPTION, multiple=True, metavar="NAME=VALUE", help="Option of the agent.")
+@click.option("--label", multiple=True, help="Name of the agent in runs and reports.")
+@competitions_named("--competition", help="Competition")
 @split_option
-@click.option("--seeds", type=int, show_default="1", help="Number of seeds per agent and competition: 0, 1, ...")
-@click.option("--seed", type=int, multiple=True, help="Seed to use; repeatable.")
-@synthetic_option
+@click.option("--seeds", help="How many (3: 0, 1 and 2), or which (0,3,7; a single one: 7,).  [default: 1]")
 @edition_option
+@synthetic_option
 @click.option(
     "--obfuscate",
     is_flag=False,
     flag_value="description",
     type=click.Choice(["description", "full"]),
-    help="Hide from agents which competition they work on: no title, no id, a neutral description; `full` also renames"
-    " files, columns, categories and ids of tables. [without a value: description]",
+    help="Hide which competition it is; full: rename what is in its tables, too.  [without a value: description]",
 )
 @data_option
-@click.option("--plan", type=click.Path(path_type=Path), help="TOML file that describes the whole experiment.")
-@click.option("--time-limit", show_default="24h", help="Time limit per run, e.g. 24h, 90m or 1h30m.")
-@click.option("--cpus", type=float, help="CPUs per run.")
-@click.option("--memory", help="Memory per run, e.g. 16GB or 512MiB.")
-@click.option("--gpus", type=int, show_default="0", help="GPUs per run; runs never share a GPU.")
-@click.option("--disk", help="Disk quota per run, e.g. 100GB.")
+@click.option("--plan", type=click.Path(path_type=Path), help="TOML file with the whole experiment (docs/runs.md).")
+@click.option("--model", multiple=True, help="Model of all agents; several: each of the --agent before.")
+@click.option("--endpoint", metavar="URL", help="Base URL of the model's API.")
+@click.option(
+    "-G",
+    "gateway",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help=f"Setting of the gateway to the model; repeatable: {GATEWAY.replace('_', '-')} (docs/gateway.md).",
+)
+@click.option("--time-limit", help="Such as 24h, 90m or 1h30m.  [default: 24h]")
+@click.option("--cpus", type=float, help="Number of CPUs.")
+@click.option("--memory", help="Such as 16GB or 512MiB.")
+@click.option("--gpus", type=int, help="Number of GPUs, which no two runs share.  [default: 0]")
+@click.option("--disk", help="Disk quota, such as 100GB.")
 @click.option(
     "--network",
     is_flag=True,
     flag_value="open",
     default=None,
-    help="Network access for runs. [default: none, or only the gateway to the model]",
+    help="Open network.  [default: none, or only the way to the model]",
 )
-@click.option("--allow", multiple=True, metavar="HOST", help="Host that runs may reach through the relay; repeatable.")
-@click.option("--mcp", multiple=True, metavar="NAME=URL", help="MCP server for agents that support them; repeatable.")
+@click.option("--allow", multiple=True, metavar="HOST", help="Host that runs may reach; repeatable.")
+@click.option("--mcp", multiple=True, metavar="NAME=URL", help="MCP server for agents; repeatable.")
+@click.option("--secret", multiple=True, metavar="NAME", help="Environment variable for agents; repeatable.")
+@click.option("--backend", type=BACKEND, help="Where agents run.  [default: vm]")
 @click.option(
-    "--mcp-header",
-    multiple=True,
-    metavar="NAME.HEADER=VARIABLE",
-    help="Header of requests to an MCP server, and the environment variable with its value; repeatable.",
-)
-@click.option("--secret", multiple=True, metavar="NAME", help="Environment variable to pass to agents.")
-@click.option("--endpoint", metavar="URL", help="Base URL of the model's API.")
-@click.option("--key", metavar="NAME", help="Environment variable with the model's API key; only the gateway reads it.")
-@click.option(
-    "--budget",
-    multiple=True,
-    metavar="AMOUNT",
-    help="Budget per run, e.g. 5usd, 2Mtok or 500calls; calls beyond it are rejected; repeatable.",
-)
-@click.option(
-    "--price",
-    multiple=True,
-    metavar="MODEL=IN,OUT|TOOL=USE",
-    help="US dollars per million tokens in and out, or per use of a provider tool (web_search=0.01), if"
-    " genai-prices knows none; repeatable.",
-)
-@click.option(
-    "--any-model", is_flag=True, default=None, help="Allow calls to models other than --model, and record them."
-)
-@click.option(
-    "--gateway-allow",
-    multiple=True,
-    metavar="'METHOD PATH'",
-    help="Also forward calls that match, e.g. 'POST /v1/images/*'; repeatable.",
-)
-@click.option(
-    "--server-tools",
-    is_flag=True,
-    default=None,
-    help="Allow tools run by the model's provider (web search, code execution) and stored conversations.",
-)
-@click.option(
-    "--gateway-retries", type=int, show_default="0", help="Retries per model call after a 429 or 5xx response."
-)
-@click.option("--max-calls", type=int, help="Concurrent calls to the model, over all runs on one machine.")
-@click.option(
-    "--transcripts", is_flag=True, default=None, help="Record the full requests to the model and its responses."
-)
-@click.option(
-    "--model-check/--no-model-check",
-    default=None,
-    help="Call each model once before the runs start. [default: model-check]",
-)
-@click.option("--backend", type=BACKEND, show_default="vm", help="Backend that runs the agent.")
-@click.option(
-    "-B",
-    "backend_options",
-    type=BACKEND_OPTION,
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Option for the backend.",
+    "-B", "backend_options", type=BACKEND_OPTION, multiple=True, metavar="NAME=VALUE", help="Option of the backend."
 )
 @backend_config_option
-@click.option("--group", type=GROUP, help="Name of the group; an existing group is resumed. [default: a new name]")
+@click.option("--group", type=GROUP, help="Name of the group, new or to be resumed.  [default: a new name]")
 @runs_option
 @click.option("--max-parallel", type=int, help="Maximum number of runs at once.")
-@click.option("--retries", type=int, show_default="2", help="Retries per run after infrastructure failures.")
-@click.option(
-    "--verify-data",
-    is_flag=True,
-    default=None,
-    help="First verify all prepared files by hash, not only by size and modification time.",
-)
-@click.option("--detect/--no-detect", default=None, help="Run detectors on each finished run. [default: detect]")
-@click.option("-D", "detectors", multiple=True, metavar="DETECTOR.NAME=VALUE", help="Option for a detector.")
-@click.option("--dry-run", is_flag=True, help="Check everything and show what would run, without starting it.")
+@click.option("--retries", type=int, help="New attempts after infrastructure failures.  [default: 2]")
+@click.option("--detect/--no-detect", default=None, help="Run detectors on each finished run.  [default: detect]")
+@click.option("-D", "detectors", multiple=True, metavar="DETECTOR.NAME=VALUE", help="Option of a detector.")
+@click.option("--dry-run", is_flag=True, help="Check everything and show what would run.")
 @json_option
 @click.pass_context
 def command(
@@ -179,26 +114,23 @@ def command(
 ) -> None:
     """Run agents on competitions in sandboxes, then grade their submissions.
 
-    Creates a group of runs, one for each agent, competition and seed, in the folder given by --runs. Ctrl-C stops this
-    command, but not the runs: `mlecore runs resume GROUP`, or the same command with --group, continues the group.
-    Installed detectors judge each run after it is graded. Exit code 3 if runs failed or have not finished.
+    Creates a group of runs: one for each agent, competition and seed. Ctrl-C stops this command, but not the runs:
+    `mlecore runs resume GROUP` continues the group. Exit code 3 if runs failed or have not finished.
     """
     from mlecore.runs.arguments import plan_of
 
+    default = click.core.ParameterSource.DEFAULT
     agents = {name: flags.pop(name) for name in FLAGS}
-    given = agents_given(context, agents)
-    given |= {
-        name: value for name, value in flags.items() if _is_given(context, name) or (name == "competition" and value)
-    }
+    given = agents_given(context, agents) | ({"competition": flags["competition"]} if flags["competition"] else {})
+    given |= {name: value for name, value in flags.items() if context.get_parameter_source(name) is not default}
     if "backend_options" in given or backend_config is not None:
-        given["backend_options"] = backend_options_of(given.get("backend_options", ()), backend_config)
+        given["backend_options"] = backend_options_of(flags["backend_options"], backend_config)
     if "detectors" in given:
-        given["detectors"] = pairs_by_plugin(given["detectors"], "-D")
-    headers = pairs_by_plugin(given.pop("mcp_header", ()), "--mcp-header")
-    if "mcp" in given or headers:
-        given["mcp"] = _mcp(given.get("mcp", ()), headers)
-    if "price" in given:
-        given["price"] = dict(map(_price, given["price"]))
+        given["detectors"] = pairs_by_plugin(flags["detectors"], "-D")
+    if "mcp" in given:
+        given["mcp"] = {name: {"url": url} for name, url in pairs(flags["mcp"], "--mcp").items()}
+    if "gateway" in given:
+        given["gateway"] = _gateway(flags["gateway"])
     wanted = plan_of(plan, given)
     if dry_run:
         from mlecore.controller.api import dry_run as rehearse
@@ -208,30 +140,36 @@ def command(
     perform(wanted, group, runs, data, as_json)
 
 
-def _mcp(servers: Sequence[str], headers: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {name: {"url": url} for name, url in pairs(servers, "--mcp").items()}
-    for name, values in headers.items():
-        if name not in found:
-            raise UsageError(f"--mcp-header {name}: there is no MCP server {name}", fix=f"Add --mcp {name}=URL.")
-        found[name]["headers"] = dict(values)
-    return found
+def _gateway(given: Sequence[str]) -> dict[str, Any]:
+    """The table [gateway] of a plan. Values are as in TOML, or text without quotes; a name given again makes a list."""
+    table: dict[str, Any] = {}
+    for number, item in enumerate(given, 1):
+        name, equals, text = item.partition("=")
+        if not equals:  # perhaps a secret without its name
+            raise UsageError(f"-G number {number} has no value", fix="Write -G NAME=VALUE.")
+        if name.startswith("prices."):
+            table.setdefault("prices", {})[name.removeprefix("prices.")] = _price(text)
+            continue
+        try:
+            value = parse_toml(f"value = {text}".encode())["value"]
+        except SchemaError:
+            value = text
+        key = name.replace("-", "_")
+        before = table.get(key, [])
+        table[key] = [*(before if isinstance(before, list) else [before]), value] if key in table else value
+    return table
 
 
-def _price(text: str) -> tuple[str, dict[str, float]]:
-    name, _, amounts = text.rpartition("=")
+def _price(text: str) -> dict[str, float]:
     try:
-        price = tuple(map(float, amounts.split(",")))
-        names = {1: ("use",), 2: ("input", "output")}[len(price) if name else 0]
+        amounts = [float(amount) for amount in text.split(",")]
+        return dict(zip({1: ("use",), 2: ("input", "output")}[len(amounts)], amounts, strict=True))
     except (ValueError, KeyError):
         raise UsageError(
-            f"invalid --price {text!r}",
-            fix="Write --price my-model=2.5,10 for a model, --price web_search=0.01 for a tool.",
+            f"invalid price {text!r}",
+            fix="Write -G prices.my-model=2.5,10 (US dollars per million tokens in and out) for a model, "
+            "-G prices.web_search=0.01 (per use) for a tool.",
         ) from None
-    return name, dict(zip(names, price, strict=True))
-
-
-def _is_given(context: click.Context, name: str) -> bool:
-    return context.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
 
 
 def perform(
@@ -262,11 +200,6 @@ def perform(
     code = conclude(done, runs)
     if code:
         raise click.exceptions.Exit(code)
-
-
-def in_folder(runs: Path) -> str:
-    """What a printed command needs to find its group, also where no variable is set."""
-    return "" if runs == Path("runs") else f" --runs {shlex.quote(str(runs))}"
 
 
 def conclude(done: Done, runs: Path) -> int:

@@ -74,7 +74,7 @@ def cost_forecast(plan: Plan, runs: int) -> str:
 
     budgets = [Budget.parse(text) for text in plan.gateway.budgets]
     if not budgets:
-        return "model calls: no --budget, so their cost has no limit"
+        return "model calls: no budget (-G budgets=5usd), so their cost has no limit"
     return "model calls: at most " + ", ".join(f"{budget.amount * runs:,.10g} {budget.unit}" for budget in budgets)
 
 

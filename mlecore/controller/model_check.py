@@ -22,7 +22,9 @@ SECONDS = 60.0  # that a model has to answer; one that is loaded first may take 
 _AGAIN = 2.0  # seconds before a server that failed is asked once more
 _AT_ONCE = 8
 _CLOSING = 0.25  # seconds that TLS connections need to close, which aiohttp does not wait for
-_SKIP = "To start without this check: --no-model-check"
+_SKIP = (
+    "To start without this check: model_check = false under [execution] in a plan; for a group, resume --no-model-check"
+)
 
 
 def check_models(accesses: Iterable[ModelAccess], backend: Backend, say: Say) -> None:
@@ -55,7 +57,7 @@ def check_models(accesses: Iterable[ModelAccess], backend: Backend, say: Say) ->
 
 def _fix(finding: Finding, key: str | None) -> str:
     if finding.kind == "key":
-        return f"Put a valid key into {key}." if key else "Name the variable that has the endpoint's key: --key NAME"
+        return f"Put a valid key into {key}." if key else "Name the variable that has the endpoint's key: -G key=NAME"
     return {
         "model": "Name a model that the endpoint has: --model NAME",
         "path": (

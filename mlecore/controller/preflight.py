@@ -86,11 +86,12 @@ def _check_access(access: ModelAccess) -> None:
     if access.key is not None and not os.environ.get(access.key):
         raise UsageError(
             f"the gateway needs the key of {access.endpoint} in {access.key}, which is not set",
-            fix=f"export {access.key}=... (or --key NAME, where it is in another variable)",
+            fix=f"export {access.key}=... (or -G key=NAME, where it is in another variable)",
         )
     if not access.models and not access.any_model:
         raise UsageError(
-            f"no model is given that may be called at {access.endpoint}", fix="Name it (--model), or give --any-model."
+            f"no model is given that may be called at {access.endpoint}",
+            fix="Name it (--model), or give -G any-model=true.",
         )
     if any(Budget.parse(text).unit == "usd" for text in access.budgets):
         prices = Prices(

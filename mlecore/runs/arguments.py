@@ -14,7 +14,7 @@ from attrs import fields
 
 from mlecore.agents import Network
 from mlecore.errors import UsageError
-from mlecore.runs.plan import Execution, Plan, Prices
+from mlecore.runs.plan import Execution, Plan
 from mlecore.runs.planning import carried_out, make_plan, read_plan, require_no_secret
 from mlecore.runs.record import Obfuscation
 from mlecore.validation import path
@@ -32,8 +32,7 @@ class Arguments(TypedDict, total=False):
     options: Annotated[Mapping[str, str] | None, "agents.options"]
     competition: Annotated[str | Sequence[str] | None, "competitions"]
     split: Annotated[str | Sequence[str] | None, "split"]
-    seeds: Annotated[int | Sequence[int] | None, "seeds"]
-    seed: Annotated[int | Sequence[int] | None, "seeds"]  # by its number
+    seeds: Annotated[int | str | Sequence[int] | None, "seeds"]
     backend: Annotated[str | None, "backend.name"]
     backend_options: Annotated[Mapping[str, str] | None, "backend.options"]
     time_limit: Annotated[str | float | None, "limits.time"]
@@ -47,21 +46,13 @@ class Arguments(TypedDict, total=False):
     secret: Annotated[str | Sequence[str] | None, "limits.secrets"]
     model: Annotated[str | None, "model.name"]
     endpoint: Annotated[str | None, "model.endpoint"]
-    key: Annotated[str | None, "gateway.key"]
-    any_model: Annotated[bool | None, "gateway.any_model"]
-    gateway_allow: Annotated[str | Sequence[str] | None, "gateway.allow"]
-    server_tools: Annotated[bool | None, "gateway.server_tools"]
-    budget: Annotated[str | Sequence[str] | None, "gateway.budgets"]
-    price: Annotated[Prices | None, "gateway.prices"]
-    gateway_retries: Annotated[int | None, "gateway.retries"]
-    max_calls: Annotated[int | None, "gateway.max_calls"]
-    transcripts: Annotated[bool | None, "gateway.transcripts"]
+    gateway: Annotated[Mapping[str, Any] | None, "gateway"]
     edition: Annotated[str | None, "data.edition"]
     synthetic: Annotated[bool | None, "data.synthetic"]
     obfuscate: Annotated[Obfuscation | None, "data.obfuscate"]
     max_parallel: Annotated[int | None, "execution.max_parallel"]
     retries: Annotated[int | None, "execution.retries"]
-    model_check: Annotated[bool | None, "execution.model_check"]
+    model_check: Annotated[bool | None, "execution.model_check"]  # this and the next: not on the command line
     verify_data: Annotated[bool | None, "execution.verify_data"]
     detect: Annotated[bool | None, "execution.detect"]
     detectors: Annotated[Mapping[str, Mapping[str, str]] | None, "execution.detectors"]
@@ -91,7 +82,7 @@ def as_dictionary(arguments: Mapping[str, object]) -> dict[str, Any]:
     """Arguments as the dictionary of a plan. Raises UsageError."""
     keys = get_type_hints(Arguments, include_extras=True)
     values: dict[str, Any] = {}
-    for name, value in _one_of_each(arguments).items():
+    for name, value in arguments.items():
         if isinstance(value, str) and name in _LISTS:
             value = [value]
         table, _, key = keys[name].__metadata__[0].rpartition(".")
@@ -108,18 +99,7 @@ def as_dictionary(arguments: Mapping[str, object]) -> dict[str, Any]:
     return {"agents": [each if isinstance(each, Mapping) else {"name": each} for each in named], **values}
 
 
-_LISTS = ("competition", "allow", "secret", "budget", "gateway_allow")
-
-
-def _one_of_each(arguments: Mapping[str, object]) -> dict[str, object]:
-    """Without ``seed``, which says in another way what ``seeds`` says."""
-    given = dict(arguments)
-    if "seed" in given:
-        if "seeds" in given:
-            raise UsageError("give either seeds (how many) or seed (which)")
-        seed = given.pop("seed")
-        given["seeds"] = [seed] if isinstance(seed, int) else seed
-    return given
+_LISTS = ("competition", "allow", "secret")
 
 
 def lists_arguments(function: F) -> F:

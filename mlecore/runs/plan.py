@@ -6,6 +6,7 @@ The classes are the schema of its file; ``planning`` makes plans and writes them
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated
 
@@ -20,24 +21,26 @@ FORMAT = 1
 
 
 def read_seeds(value: object) -> tuple[int, ...]:
-    """Seeds from their number, or from a list. Raises UsageError."""
+    """Seeds from how many there are, or from a list of them: ``3``, ``[0, 3, 7]``, ``"0,3,7"``. Raises UsageError."""
+    if isinstance(value, str) and re.fullmatch(r"[0-9]{1,20}(,[0-9]{1,20})*,?", value):
+        value = [*map(int, filter(None, value.split(",")))] if "," in value else int(value)
     if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 10**6:
         return tuple(range(value))
     items = value if isinstance(value, (list, tuple, range)) else (None,)
     if not all(isinstance(seed, int) and not isinstance(seed, bool) for seed in items):
-        raise UsageError("expected how many seeds (at least 1), or a list of whole numbers")
+        raise UsageError("expected how many seeds (at least 1), or which: whole numbers, as in 0,3,7")
     return tuple(items)
 
 
-def read_splits(value: object) -> tuple[str, ...]:
-    """Splits from a name, or from a list of names. Raises UsageError."""
-    names = [value] if isinstance(value, str) else value
-    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
-        raise UsageError("expected the name of a split, or a list of such names")
-    return tuple(names)
+def read_texts(value: object) -> tuple[str, ...]:
+    """One text, or a list of texts. Raises UsageError."""
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, (list, tuple)) or not all(isinstance(text, str) for text in texts):
+        raise UsageError("expected text, or a list of texts")
+    return tuple(texts)
 
 
-Splits = Annotated[tuple[str, ...], Written(read_splits, "a name, or a list of names")]
+Texts = Annotated[tuple[str, ...], Written(read_texts, "text, or a list of texts")]
 Seeds = Annotated[tuple[int, ...], Written(read_seeds, "how many (3 means 0, 1, 2), or a list of whole numbers")]
 
 
@@ -76,11 +79,11 @@ class PlannedGateway:
     """The model calls that each run may make if its network is "llm"."""
 
     key: Variable | None = None  # the variable that holds the real key; default: the usual one of a known provider
-    models: tuple[str, ...] = ()  # that may be called beside the agent's own
+    models: Texts = ()  # that may be called beside the agent's own
     any_model: bool = False  # let calls to others through, too, and list them
-    allow: tuple[str, ...] = ()  # "POST /v1/images/*": calls to forward beside those of the model
+    allow: Texts = ()  # "POST /v1/images/*": calls to forward beside those of the model
     server_tools: bool = False  # let the provider run tools (web search, code) and keep conversations
-    budgets: tuple[str, ...] = ()  # "5usd", "2Mtok", "500calls": beyond the first that is used up, calls are rejected
+    budgets: Texts = ()  # "5usd", "2Mtok", "500calls": beyond the first that is used up, calls are rejected
     # model -> input, output, cached, cache_write in US dollars per million tokens; tool of the provider -> use, in US
     # dollars each
     prices: Prices = field(factory=dict)
@@ -117,7 +120,7 @@ class Plan:
     format: int = FORMAT  # of this file
     agents: tuple[PlannedAgent, ...] = ()  # at least one
     competitions: tuple[str, ...] = ()  # ids; at least one, or a split
-    split: Splits = ()  # lite, low, medium, high, dev; in a group's plan their competitions stand instead
+    split: Texts = ()  # lite, low, medium, high, dev; in a group's plan their competitions stand instead
     seeds: Seeds = (0,)  # how many (3 means 0, 1 and 2), or which
     backend: PlannedBackend = PlannedBackend()  # where agents run
     # of one run; the network is "llm" by default where a model, an endpoint or an allowed host is named

@@ -122,7 +122,7 @@ def netloc(name: str, text: str) -> str:
     except (ValueError, KeyError):
         raise UsageError(
             f"limits.mcp: {name} is not a name with the URL of an MCP server",
-            fix="Write it like search=https://mcp.example.org/mcp; a secret goes into a header: --mcp-header.",
+            fix="Write it like search=https://mcp.example.org/mcp; a secret goes into a header, in a plan.",
         ) from None
     if url.hostname in ("127.0.0.1", "::1"):  # a job may have its gateway there, so it bypasses the proxy
         raise UsageError(
@@ -153,7 +153,7 @@ def _check_models(plan: Plan) -> None:
         except ValueError:
             raise UsageError(
                 f"the endpoint of agent {agent.label} is not the URL of an API",
-                fix="Write it like https://api.example.com/v1, without a password or a key, which --key NAME is for,"
+                fix="Write it like https://api.example.com/v1, without a password or a key, which -G key=NAME is for,"
                 " and without a query except for Azure's api-version.",
             ) from None
     try:

@@ -45,14 +45,14 @@ def require_no_secret(plan: Plan) -> Plan:
         if not all(map(names_variable, _texts(values.get(key, ())))):
             raise UsageError(
                 f"{key} names a variable that is not set, or is a secret itself",
-                fix=f"{'--key' if key == 'gateway.key' else '--secret'} MY_API_KEY takes it from the variable "
+                fix=f"{'-G key=' if key == 'gateway.key' else '--secret '}MY_API_KEY takes it from the variable "
                 "MY_API_KEY.",
             )
     for key, value in values.items():
         if any(redacted(text) != text for text in _texts(value)):
             raise UsageError(
                 f"{key} contains a secret, and a plan is written to disk",
-                fix="Put it into an environment variable: --key NAME is for a model's, --secret NAME for an agent's.",
+                fix="Put it into an environment variable: -G key=NAME is for a model's, --secret NAME for an agent's.",
             )
     return plan
 

@@ -174,21 +174,21 @@ def test_odd_names_headers_and_networks_are_rejected() -> None:
 
 
 def call(*words: str) -> tuple[int, str]:
-    done = CliRunner().invoke(main, ["run", "--competition", "coins", "--dry-run", *words])
+    done = CliRunner().invoke(main, ["run", "--dry-run", *words])
     return done.exit_code, str(done.exception) if isinstance(done.exception, UsageError) else done.output
 
 
 def test_agents_that_take_none_are_rejected_before_anything_starts(data: Path, tmp_path: Path) -> None:
     there = ("--data", str(data), "--runs", str(tmp_path))
-    _, output = call("--agent", "worker", "--mcp", "s=https://x.org/mcp", *there)
+    _, output = call("--competition", "coins", "--agent", "worker", "--mcp", "s=https://x.org/mcp", *there)
     assert "agent worker takes no MCP servers, and the plan names s" in output
-    _, output = call("--agent", "command", "-A", "argv=true", "--mcp-header", "s.X-Key=S_KEY", *there)
-    assert "there is no MCP server s" in output
-    _, output = call(
-        *("--agent", "command", "-A", "argv=true", "--mcp", "s=https://x.org/mcp", "--mcp-header", "s.X=S_KEY", *there)
-    )
-    assert "needs S_KEY in the environment" in output
     assert not list(tmp_path.iterdir())
+    (tmp_path / "plan.toml").write_text(
+        'competitions = ["coins"]\nagents = [{ name = "command", options = { argv = "true" } }]\n'
+        '[limits.mcp.s]\nurl = "https://x.org/mcp"\nheaders = { X = "S_KEY" }\n'
+    )
+    _, output = call("--plan", str(tmp_path / "plan.toml"), *there)
+    assert "needs S_KEY in the environment" in output
 
 
 def test_claude_code_and_codex_get_it_in_their_configuration(tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ def test_what_is_wrong_is_named_with_its_fix(check, answer, error, words, fix, m
         check(running.url)
     assert type(caught.value) is error and caught.value.exit_code == (2 if error is UsageError else 3)
     assert f"scripted at {running.url}: " in caught.value.message and words in caught.value.message
-    assert fix in caught.value.fix and "--no-model-check" in caught.value.fix
+    assert fix in caught.value.fix and "model_check = false" in caught.value.fix
     assert KEY not in str(caught.value)
 
 
@@ -141,7 +141,7 @@ def test_the_preflight_of_a_plan(lab, tmp_path, monkeypatch):
         limits = evolve(experiment.plan.limits, network="llm")
         plan = evolve(experiment.plan, limits=limits, gateway=evolve(experiment.plan.gateway, key="MY_KEY"))
         experiment = evolve(experiment, plan=plan, agents={"worker": evolve(worker, planned=planned, plugin=Loaded())})
-        with pytest.raises(UsageError, match=r"(?s)scripted at .*; helper at .*--no-model-check"):
+        with pytest.raises(UsageError, match=r"(?s)scripted at .*; helper at .*model_check = false"):
             preflight(experiment, tmp_path)
         assert running.served.probes == 2
         preflight(experiment, tmp_path, begins=frozenset())

@@ -133,7 +133,7 @@ def test_each_option_and_of_several_models_each_belongs_to_the_agent_before_it(m
         assert [plan.limits_of(agent).network for agent in plan.agents] == ["none", "llm", "llm"]
     for mistake, words in (
         (["-A", "argv=true", "--agent", "command", "--agent", "baseline"], "-A comes before the first"),
-        (["--agent", "command", "--model", "a", "--model", "b"], "--model is given twice for one agent"),
+        (["--agent", "command", "--model", "a", "--model", "b"], "--model is given twice for command"),
         (["--agent", "command", "--agent", "baseline", "--model", "a", "--model", "b"], "twice for baseline"),
     ):
         result = CliRunner().invoke(main, ["run", *mistake, *flags])
@@ -161,16 +161,27 @@ def test_changed_data_start_nothing(verb, lab, prepared):
 
 
 @pytest.mark.slow
-def test_verify_data_reads_all_files(verb, prepared):
+def test_verify_data_reads_all_files(verb, lab, prepared):
+    def planned() -> tuple[int, str]:
+        plan = lab.root / "plan.toml"
+        plan.write_text(
+            'competitions = ["coins"]\nagents = [{ name = "worker" }]\n'
+            "execution = { verify_data = true, detect = false }\n"
+            f'backend = {{ name = "folders", options = {{ root = "{lab.backend_root}" }} }}\n'
+        )
+        words = ["run", "--plan", str(plan), "--group", "g", "--data", str(lab.data), "--runs", str(lab.runs)]
+        done = CliRunner().invoke(main, words)
+        return done.exit_code, done.output
+
     path = prepared / "public/description.md"
     status, content = path.stat(), path.read_bytes()
     path.write_bytes(content[:-2] + b"~" + content[-1:])
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
     assert verb("--group", "quick")[0] == 0
-    code, output = verb("--group", "g", "--verify-data")
+    code, output = planned()
     assert code == 3 and "public/description.md: has other content" in output, output
     path.write_bytes(content)
-    code, output = verb("--group", "g", "--verify-data")
+    code, output = planned()
     assert code == 0 and "comparing the content of all of its files" in output, output
 
 

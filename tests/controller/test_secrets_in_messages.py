@@ -45,9 +45,10 @@ def plan(text: str) -> list[str]:
 
 MODEL = ["--model", "m", "--endpoint", "http://127.0.0.1:9/v1"]
 MISTAKES: dict[str, list[str]] = {
-    "key": [*MODEL, "--key", SECRET],
-    "key like a name": [*MODEL, "--key", WORD],
-    "key without a model": ["--key", KEY],
+    "key": [*MODEL, "-G", f"key={SECRET}"],
+    "key like a name": [*MODEL, "-G", f"key={WORD}"],
+    "key without a model": ["-G", f"key={KEY}"],
+    "key without its name": ["-G", KEY],
     "secret": ["--secret", SECRET],
     "secret like a name": ["--secret", WORD],
     "secret with its name": ["--secret", f"MY_TOKEN={SECRET}"],
@@ -59,9 +60,6 @@ MISTAKES: dict[str, list[str]] = {
     "key for a model": ["--model", KEY, "--endpoint", "http://127.0.0.1:9/v1"],
     "mcp query": ["--mcp", f"lab=https://mcp.example.org/mcp?token={WORD}"],
     "mcp without a name": ["--mcp", f"https://mcp.example.org/{SECRET}"],
-    "mcp header": ["--mcp", "lab=http://localhost:9/", "--mcp-header", f"lab.Authorization=Bearer {SECRET}"],
-    "mcp header as written": ["--mcp", "lab=http://localhost:9/", "--mcp-header", f"Authorization: Bearer {SECRET}"],
-    "mcp header like a name": ["--mcp", "lab=http://localhost:9/", "--mcp-header", f"lab.Authorization={WORD}"],
     "agent's option": ["-A", f"note=--api-key={KEY}"],
     "backend's option": ["-B", f"root=//me:{WORD}@registry.example.org"],
     "detector's option": ["-D", f"rules.key={SECRET}"],
@@ -104,7 +102,7 @@ def test_a_provider_that_quotes_the_key(lab: Any, everything: list[str], monkeyp
     monkeypatch.setenv("ODD_NAME", SECRET)
     told = f"Incorrect API key provided: {SECRET}. You can find yours at ..."
     with scripted_model(Script(answers=[Answer(status=401, text=told)])) as running:
-        more = ["--model", "m", "--endpoint", running.url, "--key", "ODD_NAME"]
+        more = ["--model", "m", "--endpoint", running.url, "-G", "key=ODD_NAME"]
         base = ["run", "--agent", "worker", "--competition", "coins", "--backend", "folders", "--no-detect"]
         where = ["-B", f"root={lab.backend_root}", "--data", str(lab.data), "--runs", str(lab.runs)]
         result = CliRunner().invoke(main, [*base, *where, *more])

@@ -9,11 +9,13 @@ from types import SimpleNamespace
 
 import pytest
 from attrs import evolve
+from click.testing import CliRunner
 
 import mlecore
 from mlecore.cli.run import command
 from mlecore.errors import UsageError
 from mlecore.runs.arguments import Arguments, as_dictionary, plan_of
+from mlecore.runs.plan import PlannedGateway
 from mlecore.runs.planning import make_plan, parse_plan, read_plan, write_plan
 from mlecore.runs.record import Limits
 from mlecore.units import duration, size, write_duration
@@ -77,7 +79,7 @@ def test_several_splits_make_one_list_of_competitions(monkeypatch: pytest.Monkey
     assert make_plan({**values, "split": "low"}).competitions == ("b", "a")
     plan = make_plan({**values, "split": ["low", "dev"]})
     assert plan.competitions == ("b", "a", "c") and plan.split == ()
-    with pytest.raises(UsageError, match="split: expected the name of a split, or a list of such names"):
+    with pytest.raises(UsageError, match="split: expected text, or a list of texts"):
         make_plan({**values, "split": 3})
 
 
@@ -135,15 +137,7 @@ def test_flags_arguments_and_a_file_spell_the_same_plan(tmp_path):
         "secret": "HF_TOKEN",
         "model": "m",
         "endpoint": "http://e",
-        "key": "MY_KEY",
-        "any_model": True,
-        "gateway_allow": ["POST /v1/images/*"],
-        "server_tools": True,
-        "budget": ["5usd"],
-        "price": {"m": {"input": 1.0, "output": 2.0}, "web_search": {"use": 0.01}},
-        "gateway_retries": 1,
-        "max_calls": 8,
-        "transcripts": True,
+        "gateway": {"key": "MY_KEY", "prices": {"m": {"input": 1.0, "output": 2.0}, "web_search": {"use": 0.01}}},
         "edition": "v2",
         "synthetic": True,
         "obfuscate": "full",
@@ -154,10 +148,10 @@ def test_flags_arguments_and_a_file_spell_the_same_plan(tmp_path):
         "detect": False,
         "detectors": {"d": {"o": "1"}},
     }
-    assert set(arguments) | {"split", "seed"} == set(Arguments.__annotations__)
+    assert set(arguments) | {"split"} == set(Arguments.__annotations__)
     assert set(Arguments.__annotations__) <= set(signature(mlecore.run).parameters)
     flags = {flag.name for flag in command.params if flag.name}
-    assert set(Arguments.__annotations__) <= flags
+    assert set(Arguments.__annotations__) - {"model_check", "verify_data"} <= flags
 
     plan = plan_of(None, arguments)
     path = tmp_path / "plan.toml"
@@ -285,13 +279,38 @@ def test_an_unknown_argument_is_named() -> None:
 
 def test_one_text_is_a_list_of_one() -> None:
     plan = plan_of(
-        None, {"agent": "x", "competition": "a", "allow": "h.org", "secret": "S", "budget": "5usd", "seed": 7}
+        None, {"agent": "x", "competition": "a", "allow": "h.org", "secret": "S", "gateway": {"budgets": "5usd"}}
     )
     assert (plan.competitions, plan.limits.allow, plan.limits.secrets) == (("a",), ("h.org",), ("S",))
-    assert (plan.gateway.budgets, plan.seeds) == (("5usd",), (7,))
-    assert plan_of(None, {"agent": "x", "competition": "a", "seed": [3, 1]}).seeds == (3, 1)
-    with pytest.raises(UsageError, match="either seeds"):
-        plan_of(None, {"agent": "x", "competition": "a", "seed": 1, "seeds": 2})
+    assert plan.gateway.budgets == ("5usd",)
+
+
+@pytest.mark.parametrize(
+    ("given", "seeds"), [(3, (0, 1, 2)), ("2", (0, 1)), ([7, 4], (7, 4)), ("0,3,7", (0, 3, 7)), ("7,", (7,))]
+)
+def test_seeds_are_how_many_or_which(given: object, seeds: tuple[int, ...]) -> None:
+    assert plan_of(None, {"agent": "x", "competition": "a", "seeds": given}).seeds == seeds
+
+
+def test_settings_of_the_gateway_are_those_of_a_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    planned = []
+    monkeypatch.setattr("mlecore.cli.run.perform", lambda plan, *_: planned.append(plan))
+    words = (
+        "--agent x --competition a -G key=MY_KEY -G any-model=true -G server-tools=false -G retries=2 -G max-calls=8"
+    )
+    words += " -G budgets=5usd -G budgets=2Mtok -G models=b -G prices.gpt-4.1=2.5,10 -G prices.web_search=0.01"
+    done = CliRunner().invoke(command, [*words.split(), "-G", "allow=POST /v1/images/*"])
+    assert done.exit_code == 0, done.exception
+    assert planned[0].gateway == PlannedGateway(
+        key="MY_KEY",
+        models=("b",),
+        any_model=True,
+        allow=("POST /v1/images/*",),
+        budgets=("5usd", "2Mtok"),
+        prices={"gpt-4.1": {"input": 2.5, "output": 10.0}, "web_search": {"use": 0.01}},
+        retries=2,
+        max_calls=8,
+    )
 
 
 def test_several_agents_as_an_argument() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 from attrs import define, field
 
-from mlecore.cli._shared import echo
+from mlecore.cli._shared import echo, in_folder
 from mlecore.cli.runs._names import one_run
 from mlecore.errors import UsageError
 from mlecore.units import counted
@@ -102,7 +102,7 @@ def _instead(folder: Path, request: Request) -> str:
 
 
 def _hand_over(folder: Path, wanted: _Wanted, request: Request) -> None:
-    from mlecore.cli.run import in_folder, perform
+    from mlecore.cli.run import perform
     from mlecore.locks import LockHeld
     from mlecore.runs import requests
     from mlecore.runs.contents import check_group

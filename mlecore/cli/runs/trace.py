@@ -31,7 +31,7 @@ def command(name: str, out: Path | None, runs: Path) -> None:
 
     ATIF is Harbor's Agent Trajectory Interchange Format: JSON with a step for each message and answer, tool calls with
     their results, and tokens and cost by step. The trace is made from the gateway's transcripts, so the run needs
-    --transcripts. Without --out, it is printed. Exit code 3 if a part is missing; the trace says which.
+    -G transcripts=true. Without --out, it is printed. Exit code 3 if a part is missing; the trace says which.
     """
     from mlecore_gateway.trace import write_trace
 
@@ -46,7 +46,7 @@ def command(name: str, out: Path | None, runs: Path) -> None:
         except (OSError, DataError):
             raise UsageError(
                 f"{name} has no {path}, from which the trace is made",
-                fix="Run the agent with a model and --transcripts.",
+                fix="Run the agent with a model and -G transcripts=true.",
             ) from None
         if path == GATEWAY_LOG:
             os.close(descriptor)

@@ -31,7 +31,7 @@ def agent() -> Agent:
             Option(
                 name="disallowed-tools",
                 default="WebSearch,WebFetch",
-                help="tools that the agent may not use; WebSearch runs at the provider and needs --server-tools",
+                help="tools that the agent may not use; WebSearch runs at the provider and needs -G server-tools=true",
             ),
             Option(name="small-model", help="model for its background tasks; default: the run's model"),
             Option(name="args", help="additional arguments of claude, quoted as for a shell"),

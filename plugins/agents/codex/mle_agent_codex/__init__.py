@@ -30,7 +30,7 @@ def agent() -> Agent:
                 name="web-search",
                 default="disabled",
                 choices=("disabled", "cached", "live"),
-                help="web search by the provider; needs --server-tools",
+                help="web search by the provider; needs -G server-tools=true",
             ),
             Option(name="reasoning", help="reasoning effort; default: the model's own"),
             Option(name="retries", type="integer", default="8", help="retries per failed call, with growing pauses"),

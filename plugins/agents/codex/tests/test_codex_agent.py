@@ -55,7 +55,7 @@ def test_a_graded_run_in_two_sessions(folder: Path) -> None:
 @pytest.mark.sandbox
 @pytest.mark.xdist_group("codex")
 def test_a_rejected_web_search_is_shown(folder: Path) -> None:
-    """The provider's search is the open web: without --server-tools the gateway rejects it, and Codex says why."""
+    """The provider's search is the open web: without server-tools the gateway rejects it, and Codex says why."""
     options = {"pip": "", "rounds": "1", "web-search": "live"}
     done = scripted_run("codex", (Answer(text="done", times=0),), folder, options=options)
     assert done.record.calls and (done.record.calls.calls, done.served.calls) == (0, 0)

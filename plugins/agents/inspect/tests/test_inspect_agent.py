@@ -88,7 +88,7 @@ def test_an_agent_of_another_package_hunts_for_answers_in_vain(place: Path, opti
         [command(line) for line in (plant, hunt, SOLVE)] + [SUBMIT],
         place,
         options={"agent": "own_agents/terse", **options},
-        transcripts=True,
+        gateway={"transcripts": True},
     )
     record = done.record
     assert record.report is not None and record.report.valid_submission, record.reason

@@ -164,7 +164,7 @@ def _models(settings: Settings, images: Images, requested: Sequence[Resources]) 
         )
     if any(model.max_calls is not None for model in models):
         yield Problem(
-            description="gateways in a cluster do not count together, so --max-calls is not kept to",
+            description="gateways in a cluster do not count together, so max-calls is not kept to",
             fix="Lower --max-parallel.",
             fatal=False,
         )

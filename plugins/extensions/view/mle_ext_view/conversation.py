@@ -114,7 +114,7 @@ class Conversations:
         runs = folder.parent
         path, log = folder / TRANSCRIPTS, folder / GATEWAY_LOG
         if not has_conversation(folder):
-            raise Missing(f"{record.name} has no transcripts: it needs a model and --transcripts")
+            raise Missing(f"{record.name} has no transcripts: it needs a model and -G transcripts=true")
         with open_file(path, runs) as probe:
             size = probe.seek(0, 2)
         key = (record.uid, str(folder), size)

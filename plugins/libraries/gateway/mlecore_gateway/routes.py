@@ -96,7 +96,7 @@ def find_route(base: str, rules: Sequence[Rule], method: str, path: str, query: 
         return Route("other", spends, unquote(named[1]) if named else None, by_rule=True)
     raise Refusal(
         403,
-        f"{method} {path} is not a call of the model, so it is not forwarded (--gateway-allow would let it through)",
+        f"{method} {path} is not a call of the model, so it is not forwarded (-G allow would let it through)",
         "permission_error",
     )
 

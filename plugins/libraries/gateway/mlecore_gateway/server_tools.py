@@ -98,7 +98,7 @@ def words(names: tuple[str, ...]) -> str:
     """Why a request is rejected."""
     return (
         f"this run has no access to tools and storage of the model's provider: {', '.join(names)}. "
-        "Send the request without it (mlecore run --server-tools would allow it)"
+        "Send the request without it (mlecore run -G server-tools=true would allow it)"
     )
 
 

@@ -76,7 +76,7 @@ ELSE = [
 
 @pytest.mark.parametrize(("method", "target"), ELSE)
 def test_everything_else_is_rejected(closed, method, target):
-    """Also under a rule of --gateway-allow for another path."""
+    """Also under a rule of -G allow for another path."""
     assert status_of(closed, method, target) in (400, 401, 403, 404)
     assert closed.model.served.calls == 0 and closed.calls()[-1].outcome == "refused"
 

@@ -292,4 +292,4 @@ def test_the_command_says_what_is_missing(run, tmp_path):
     assert "has no logs/transcripts.jsonl.zst" in call(run).stderr
     transcripts.unlink()
     result = call(run)
-    assert result.exit_code == 2 and "--transcripts" in result.stderr
+    assert result.exit_code == 2 and "-G transcripts=true" in result.stderr

@@ -38,14 +38,16 @@ def scripted_run(
     options: Mapping[str, str] | None = None,
     competition: str = "optical-digits",
     time_limit: str = "15m",
+    gateway: Mapping[str, Any] | None = None,
     **arguments: Any,
 ) -> ScriptedRun:
     """Let an installed agent work on a competition with a scripted model. It reaches the model ``scripted`` as it would
     a real one, through the gateway.
 
-    All is kept in ``folder``: data, runs, and the environments of the backend ``vm``. ``options`` are those of ``-A``;
-    ``arguments`` are more of ``mlecore.run``. The model wants a key, which is drawn for the run and looked for
-    afterwards in all that the run wrote, and meanwhile in the list of processes. Raises what ``mlecore.run`` raises.
+    All is kept in ``folder``: data, runs, and the environments of the backend ``vm``. ``options`` are those of ``-A``,
+    ``gateway`` those of ``-G``; ``arguments`` are more of ``mlecore.run``. The model wants a key, which is drawn for
+    the run and looked for afterwards in all that the run wrote, and meanwhile in the list of processes. Raises what
+    ``mlecore.run`` raises.
     """
     import mlecore
 
@@ -64,10 +66,10 @@ def scripted_run(
             backend=backend,
             model="scripted",
             endpoint=model.url,
-            key=_KEY,
             time_limit=time_limit,
             runs=folder / "runs",
             data=[folder / "data"],
+            gateway={"key": _KEY, **(gateway or {})},
             **{"model_check": False, **arguments},
         )
     return ScriptedRun(record=record, served=model.served, leaks=(*seen, *_files_with(key.encode(), folder)))
