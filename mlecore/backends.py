@@ -1,9 +1,9 @@
 """The whole contract between the core and a backend, which runs agents' processes.
 
 A backend subclasses ``Backend``. It gets a ``Job`` and gives it the sandbox that ``Job`` describes, as far as it can;
-``describe()`` and ``preflight()`` say what it cannot do. ``environment()`` and ``secret_values()`` make the
-job's variables, ``mlecore.globs.Glob`` says what a glob matches, and ``mlecore.fetching.Receiver`` keeps the rules of
-``fetch()``: use them, so that an agent finds the same everywhere. ``mlecore_testing.check_backend`` tests the rest.
+``describe()`` and ``preflight()`` say what it cannot do. ``environment()`` and ``secret_values()`` make the job's
+variables, ``mlecore.globs.Glob`` defines what a glob matches, and ``mlecore_jobs.fetching.Receiver`` keeps the rules
+of ``fetch()``: use them, so that an agent finds the same everywhere. ``mlecore_testing.check_backend`` tests the rest.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import ClassVar, Literal, Protocol
 from urllib.parse import urlsplit
 
 from attrs import field, frozen
+from mlecore_jobs.fetching import Fetched
 
 from mlecore.agents import HOME, Network, Recipe
 from mlecore.errors import BackendError
@@ -28,12 +29,6 @@ TOOLS = PurePosixPath("/opt/mlecore")
 """Where a job's tools are if there is a mount namespace."""
 
 _TMP = PurePosixPath("/tmp")
-
-RELAY_LOG = PurePosixPath("logs/relay.jsonl")
-GATEWAY_LOG = PurePosixPath("logs/gateway.jsonl")
-TRANSCRIPTS = PurePosixPath("logs/transcripts.jsonl.zst")
-OUTSIDE_LOGS = (GATEWAY_LOG, TRANSCRIPTS, RELAY_LOG)
-"""Names, relative to home, under which ``fetch()`` stores what a job's relay and gateway wrote outside of it."""
 
 GATEWAY_PORT = 3129
 """Where a job reaches its gateway, on a host that the backend chooses."""
@@ -153,7 +148,7 @@ class Job:
     only variables beside PATH and what an image sets. It reads ``stdin``; what it and its children print, to either
     stream, is the job's output. It is not root if the backend can avoid it.
 
-    ``init`` (mlecore/sandbox/init) keeps the time limit and writes to ``.mlecore/`` in home. It exits with the exit
+    ``init`` (mlecore_jobs/inside/init) keeps the time limit and writes to ``.mlecore/`` in home. It exits with the exit
     code of ARGV (see ``SUBSTITUTES``), 124 when the time was up, 125 for wrong arguments; SIGTERM,
     SIGINT and SIGHUP make it end ARGV.
 
@@ -221,7 +216,7 @@ def environment(
 
 def _proxy_variables(proxy: str, allow: Sequence[str], gateway: str | None) -> dict[str, str]:
     """The job's own addresses bypass the relay, unless one is allowed as a host; the gateway's always does."""
-    from mlecore.relay import split_port
+    from mlecore_jobs.relay import split_port
 
     models = {split_port(pattern)[0].lower() for pattern in allow}
     own = {name: None for name in ("localhost", "127.0.0.1", "::1") if name not in models}
@@ -328,16 +323,6 @@ class Capacity:
     cpus: float
     memory: int  # bytes
     gpus: tuple[str, ...] = ()
-
-
-@frozen(kw_only=True)
-class Fetched:
-    """The files that fetch() stored, and those that it rejected."""
-
-    files: int
-    bytes: int
-    refused: tuple[str, ...] = ()  # "path: why", safe to print, a bounded number
-    complete: bool = True  # False: a limit kept something out
 
 
 class Progress(Protocol):

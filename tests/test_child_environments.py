@@ -25,12 +25,12 @@ SECRETS = {
 INSIDE = {
     "plugins/agents/*/*/work": "runs in a sandbox, as the agent or a part of it",
     "plugins/libraries/agents/*/work": "runs in a sandbox, as the agent or a part of it",
-    "plugins/backends/vm/*/supervise": "starts with PATH and LC_ALL only",
+    "plugins/libraries/jobs/*/supervise": "starts with PATH and LC_ALL only",
     "plugins/backends/kubernetes/*/program": "runs in a pod",
-    "mlecore/sandbox": "runs in a sandbox, before the agent",
     "plugins/*/*/tests": "a test",
 }
 FORKS = {
+    "plugins/libraries/jobs/mlecore_jobs/confining.py": "becomes the first process of a sandbox",
     "mlecore/workers.py": "of a worker that was started with an environment of its own",
 }
 MAKER = "child_environment"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from attrs import evolve, frozen
+from mlecore_jobs.fetching import GATEWAY_LOG, RELAY_LOG
 
 from mlecore import files
 from mlecore.agents import Usage
-from mlecore.backends import GATEWAY_LOG, RELAY_LOG, Handle, Hardware, JobStatus
+from mlecore.backends import Handle, Hardware, JobStatus
 from mlecore.controller import collect
 from mlecore.controller.ending import End, availability, exit_code, infra_failures, judge_attempt, time_used
 from mlecore.controller.experiment import Experiment, Missing

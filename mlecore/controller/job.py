@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from attrs import frozen
+from mlecore_jobs import INSIDE
 
 from mlecore.agents import FinishedSubmission, Launch, Task
 from mlecore.backends import Image, Job, Resources
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from mlecore.controller.experiment import Experiment, Inputs, LoadedAgent
     from mlecore.runs.plan import Plan, PlannedAgent
 
-SANDBOX = Path(__file__).parent.parent / "sandbox"
 UNSET = Image(ref="", digest="")
 # Where some images made for MLE-bench expect what its grading server reads.
 _MOUNT = re.compile(r"(?:^|[\s=:'\"])(/private)(?:[/\s:'\"]|$)")
@@ -81,7 +81,7 @@ def make_job(
         files={
             **launch.files,
             "instructions.txt": task.instructions.encode(),
-            "validate_submission.sh": SANDBOX / "validate_submission.sh",
+            "validate_submission.sh": INSIDE / "validate_submission.sh",
         },
         env={
             **launch.env,
@@ -204,8 +204,8 @@ def _holds_answers(folder: Path) -> bool:
 def tools(inputs: Inputs, cache: Path) -> dict[str, bytes | Path]:
     """The files in /opt/mlecore."""
     return {
-        "init": SANDBOX / "init",
-        "validate": SANDBOX / "validate",
+        "init": INSIDE / "init",
+        "validate": INSIDE / "validate",
         "sample.csv": sample_file(inputs, cache),
         "submission.json": inputs.form.encode(),
     }

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from attrs import evolve, mutable
+from mlecore_jobs.fetching import GATEWAY_LOG
 
 from mlecore import files
 from mlecore.agents import FinishedSubmission
-from mlecore.backends import GATEWAY_LOG, Image, Job, Sandbox
+from mlecore.backends import Image, Job, Sandbox
 from mlecore.controller import collect
 from mlecore.controller.experiment import Experiment, Inputs, LoadedAgent
 from mlecore.controller.extensions import Extensions

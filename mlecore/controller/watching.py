@@ -11,8 +11,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from attrs import frozen
+from mlecore_jobs.fetching import GATEWAY_LOG
 
-from mlecore.backends import GATEWAY_LOG, Backend, Handle
+from mlecore.backends import Backend, Handle
 from mlecore.controller.collect import MAX_SNAPSHOTS
 from mlecore.controller.display import last_line
 from mlecore.errors import MlecoreError

@@ -51,7 +51,7 @@ def _check_runs(plan: Plan) -> None:
 def _check_hosts(plan: Plan) -> None:
     if not plan.limits.allow:
         return
-    from mlecore.relay import Pattern
+    from mlecore_jobs.relay import Pattern
 
     for text in plan.limits.allow:
         try:
@@ -109,7 +109,7 @@ def _check_mcp(plan: Plan) -> None:
 
 def netloc(name: str, text: str) -> str:
     """host:port of an MCP server's URL, as the relay takes it. Raises UsageError that names the server."""
-    from mlecore.relay import Pattern
+    from mlecore_jobs.relay import Pattern
 
     try:
         url = urlsplit(text)

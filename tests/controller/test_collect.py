@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
+from mlecore_jobs import INSIDE
+from mlecore_jobs.fetching import Fetched
 
 from mlecore.agents import FinishedSubmission
-from mlecore.backends import Fetched, Handle, JobStatus
+from mlecore.backends import Handle, JobStatus
 from mlecore.controller import collect
 from mlecore.controller.ending import attempt_end, exit_code, settle_doubt, time_used
-from mlecore.controller.job import SANDBOX
 from mlecore.globs import Glob
 from mlecore.model_access import ModelAccess
 from mlecore.registry.provenance import PluginUse
@@ -206,7 +207,7 @@ def test_a_forged_exit_says_nothing(sandbox, record, text):
 
 
 def test_init_keeps_no_more_snapshots_than_are_believed():
-    init = (SANDBOX / "init").read_text()
+    init = (INSIDE / "init").read_text()
     assert f"copies_most={collect.MAX_SNAPSHOTS}\n" in init
     assert f"code_files_most={collect.MAX_CODE_FILES}\ncode_bytes_most={collect.MAX_CODE_BYTES}\n" in init
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import msgspec
 from mlecore_gateway.calls import Call, Tokens
+from mlecore_jobs.fetching import GATEWAY_LOG
 
-from mlecore.backends import GATEWAY_LOG, Dataset, Image, Job, Resources
+from mlecore.backends import Dataset, Image, Job, Resources
 from mlecore.controller.starting import _with_earlier_spending
 from mlecore.model_access import ModelAccess
 from mlecore.registry.provenance import PluginUse

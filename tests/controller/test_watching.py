@@ -7,8 +7,8 @@ import json
 import pytest
 from attrs import evolve
 from click.testing import CliRunner
+from mlecore_jobs.fetching import GATEWAY_LOG, Fetched
 
-from mlecore.backends import GATEWAY_LOG, Fetched
 from mlecore.cli import main
 from mlecore.controller.watching import Watcher
 from mlecore.model_access import ModelAccess

@@ -34,8 +34,8 @@ def command(name: str, out: Path | None, runs: Path) -> None:
     -G transcripts=true. Without --out, it is printed. Exit code 3 if a part is missing; the trace says which.
     """
     from mlecore_gateway.trace import write_trace
+    from mlecore_jobs.fetching import GATEWAY_LOG, TRANSCRIPTS
 
-    from mlecore.backends import GATEWAY_LOG, TRANSCRIPTS
     from mlecore.runs.secrets import search
 
     record = one_run(runs, name)

@@ -12,13 +12,14 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
+from mlecore_jobs.fetching import Fetched, Receiver
+
 from mlecore.agents import Recipe
 from mlecore.backends import (
     Backend,
     Capacity,
     Dataset,
     Enforcement,
-    Fetched,
     Handle,
     Hardware,
     Image,
@@ -30,7 +31,6 @@ from mlecore.backends import (
     Sandbox,
 )
 from mlecore.errors import BackendError, BackendUnreachable
-from mlecore.fetching import Receiver
 from mlecore.globs import Glob
 from mlecore.hookspecs import hookimpl
 from mlecore.options import Option

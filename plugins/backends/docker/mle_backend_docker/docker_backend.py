@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
+from mlecore_jobs.fetching import Fetched
+
 from mle_backend_docker import (
     fetching,
     images,
@@ -41,7 +43,6 @@ from mlecore.backends import (
     Capacity,
     Dataset,
     Enforcement,
-    Fetched,
     Handle,
     Image,
     Job,

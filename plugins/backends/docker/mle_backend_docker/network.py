@@ -3,7 +3,7 @@
 ``none`` is a container without any interface but loopback. ``open`` is its own bridge: the internet, and what
 this machine offers on its addresses, but no other run. ``llm`` is an internal bridge on which this machine has no
 address, with the relay's container as the only neighbour; the relay has a second leg to the outside and lets through
-what the job's list names. It is the core's ``mlecore/relay.py``, given to the base image's Python as its program. For a
+what the job's list names. It is ``mlecore_jobs/relay.py``, given to the base image's Python as its program. For a
 job with a model it also forwards to the gateway, which is in its own container.
 """
 
@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from attrs import frozen
+from mlecore_jobs import relay
 
-import mlecore
 from mle_backend_docker import gateway, names
 from mle_backend_docker.container import hardened, log_config
 from mle_backend_docker.containers import RELAY_PORT, proxy_url
@@ -95,7 +95,7 @@ def _at_least(engine: Engine, *wanted: int) -> bool:
 
 def relay_program() -> str:
     """The relay as text, for ``python3 -c``."""
-    return (Path(mlecore.__file__).parent / "relay.py").read_text(encoding="utf-8")
+    return Path(relay.__file__).read_text(encoding="utf-8")
 
 
 def _relay(engine: Engine, job: Job, network: str, image: str, labels: Mapping[str, str], selinux: bool) -> str:

@@ -78,7 +78,7 @@ def _limits(engine: Engine, requested: Sequence[Resources]) -> Iterator[Problem]
 
 
 def _network(engine: Engine, requested: Sequence[Resources]) -> Iterator[Problem]:
-    from mlecore.relay import Pattern, as_address
+    from mlecore_jobs.relay import Pattern, as_address
 
     if engine.is_podman and any(resources.network == "llm" for resources in requested):
         yield Problem(description=PODMAN, fix=PODMAN_FIX)

@@ -1,7 +1,7 @@
 """The system calls that an agent's container may make: Docker's default profile, with init out of reach.
 
 Also without memory that nobody is charged with (memfd_secret, huge pages), and without programs of 32 bits, whose calls
-pass flags in memory, where a filter cannot see them. As in mlecore/sandbox/seccomp.py.
+pass flags in memory, where a filter cannot see them. As in mlecore_jobs/seccomp.py.
 
 ``moby/default.json`` is the profile of github.com/moby/profiles/seccomp v0.2.4, unchanged (Apache License 2.0, beside
 it). Engines have the one of their own age: older ones let AF_VSOCK and io_uring through. All let a process trace, limit

@@ -17,6 +17,7 @@ import pytest
 from click.testing import CliRunner, Result
 from mle_backend_docker import images, installed, installing, names
 from mle_backend_docker.settings import BASE, Settings
+from mlecore_jobs.mirrors import PIP
 from mlecore_testing.package_index import (
     GREEDY,
     GREEDY_MODULE,
@@ -35,7 +36,6 @@ from mlecore.backends import Image
 from mlecore.cli import main
 from mlecore.cli.images import command
 from mlecore.errors import BackendError, ImageGone, MlecoreError
-from mlecore.mirrors import PIP
 from mlecore.runs.store import load_group
 
 if TYPE_CHECKING:

@@ -20,10 +20,10 @@ from mle_backend_docker.engine import FULL, Engine, whole_lines
 from mle_backend_docker.gpus import Gpus
 from mle_backend_docker.settings import read_gpus
 from mle_backend_docker.users import OURS
+from mlecore_jobs.fetching import Receiver
 
 from mlecore.backends import Dataset, Image, Job, Resources
 from mlecore.errors import BackendError, BackendUnreachable, UsageError
-from mlecore.fetching import Receiver
 from mlecore.globs import Glob
 
 JOB = Job(

@@ -8,13 +8,14 @@ import tarfile
 import tempfile
 import zipfile
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO
 
 from mle_backend_docker.containers import add, below_home
+from mlecore_jobs import confining, hardware, relay, seccomp
 
-import mlecore
 from mle_backend_kubernetes.manifests import STDIN
+from mlecore import globs
 from mlecore.backends import Job
 
 IN_MEMORY = 16 * 1024 * 1024
@@ -24,24 +25,24 @@ SMALL = 700_000  # bytes; a ConfigMap holds 1 MiB, encoded
 @cache
 def programs(with_relay: bool = False) -> dict[str, bytes]:
     """What helper pods run, by file name."""
-    relay = Path(mlecore.__file__).with_name("relay.py")
-    return {"helper.pyz": program(), **({relay.name: relay.read_bytes()} if with_relay else {})}
+    return {"helper.pyz": program(), **({"relay.py": Path(relay.__file__).read_bytes()} if with_relay else {})}
 
 
 @cache
 def program() -> bytes:
     """The package ``program`` as one file that Python runs."""
-    ours, core = Path(__file__).parent, Path(mlecore.__file__).parent
+    ours = Path(__file__).parent
     files = {f"{ours.name}/program/{path.name}": path for path in sorted((ours / "program").glob("*.py"))}
-    shared = ("globs.py", "sandbox/confining.py", "sandbox/hardware.py", "sandbox/seccomp.py")
-    files |= {f"{core.name}/{name}": core / name for name in shared}
+    for module in (globs, confining, hardware, seccomp):
+        files[f"{module.__name__.replace('.', '/')}.py"] = Path(str(module.__file__))
     files["__main__.py"] = ours / "program" / "__main__.py"
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
         for name, path in files.items():
             packed.writestr(zipfile.ZipInfo(name), path.read_bytes(), zipfile.ZIP_DEFLATED)
-        for package in (ours.name, core.name, f"{core.name}/sandbox"):
-            packed.writestr(zipfile.ZipInfo(f"{package}/__init__.py"), "")
+        for package in sorted({f"{above}/__init__.py" for name in files for above in PurePosixPath(name).parents}):
+            if package not in (*files, "./__init__.py"):
+                packed.writestr(zipfile.ZipInfo(package), "")
     return out.getvalue()
 
 

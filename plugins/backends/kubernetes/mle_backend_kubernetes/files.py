@@ -20,6 +20,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
 from mle_backend_docker.containers import id_of
+from mlecore_jobs.fetching import OUTSIDE_LOGS, Fetched, Receiver
 
 from mle_backend_kubernetes import manifests, names
 from mle_backend_kubernetes.cluster import Cluster
@@ -29,9 +30,8 @@ from mle_backend_kubernetes.gateway import FOLDER as GATEWAY_FOLDER
 from mle_backend_kubernetes.images import Images
 from mle_backend_kubernetes.program.messages import CLAIM
 from mle_backend_kubernetes.settings import Settings
-from mlecore.backends import OUTSIDE_LOGS, Fetched, Handle
+from mlecore.backends import Handle
 from mlecore.errors import BackendError, BackendUnreachable
-from mlecore.fetching import Receiver
 from mlecore.globs import Glob
 
 POD_TIMEOUT = 300.0  # seconds until the pod runs: its image may have to be pulled

@@ -17,6 +17,7 @@ from typing import IO, Any, ClassVar
 
 from attrs import evolve
 from mle_backend_docker.containers import INIT_MARGIN, handle_of, id_of, place_of
+from mlecore_jobs.fetching import Fetched
 
 from mle_backend_kubernetes import archive, gateway, manifests, names, network, nodes, outcome, preflight
 from mle_backend_kubernetes.cluster import Cluster, Exists, NotFound
@@ -36,7 +37,6 @@ from mlecore.backends import (
     Backend,
     Dataset,
     Enforcement,
-    Fetched,
     Handle,
     Image,
     Job,

@@ -19,9 +19,8 @@ from typing import Any
 import pytest
 from mle_backend_kubernetes import archive, manifests
 from mle_backend_kubernetes.program import messages, receiving, sending, staging
+from mlecore_jobs import seccomp
 from mlecore_testing.backends.harness import shell_job
-
-from mlecore.sandbox import seccomp
 
 
 def test_the_program_runs_as_a_file_and_from_a_variable_and_asks_for_no_new_python(tmp_path: Path) -> None:

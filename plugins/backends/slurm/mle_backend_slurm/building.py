@@ -11,7 +11,8 @@ from uuid import uuid4
 
 from attrs import evolve
 from mle_backend_vm import environments, folders, images, packing
-from mle_backend_vm.supervise.files import read_json, write_json
+from mlecore_jobs.mirrors import mirrors_elsewhere
+from mlecore_jobs.supervise.files import read_json, write_json
 
 from mle_backend_slurm.batches import write_script
 from mle_backend_slurm.commands import LIMITED, Slurm
@@ -21,7 +22,6 @@ from mlecore import files
 from mlecore.agents import Recipe
 from mlecore.backends import Image
 from mlecore.errors import BackendError, BackendUnreachable
-from mlecore.mirrors import mirrors_elsewhere
 
 _OPTIONS = ("--ntasks=1", "--cpus-per-task=2", "--mem=4G", "--time=120", "--no-requeue", "--export=ALL", "--chdir=/")
 _TRIES = 3

@@ -17,7 +17,7 @@ from typing import Any
 
 from attrs import evolve
 from mle_backend_vm import folders, packing
-from mle_backend_vm.supervise.files import STATE, STOP, read_json, write_json
+from mlecore_jobs.supervise.files import STATE, STOP, read_json, write_json
 
 from mlecore import files
 from mlecore.backends import Handle, Job

@@ -12,8 +12,9 @@ from typing import Any, ClassVar
 
 from mle_backend_vm import collect, environments, folders, supervision
 from mle_backend_vm.gateways import gateway_of, model_key
-from mle_backend_vm.supervise import relaying
-from mle_backend_vm.supervise.files import read_json
+from mlecore_jobs.fetching import Fetched, Receiver
+from mlecore_jobs.supervise import relaying
+from mlecore_jobs.supervise.files import read_json
 
 from mle_backend_slurm import doctor, entries, outcome, sharing
 from mle_backend_slurm.batches import Submitter
@@ -29,7 +30,6 @@ from mlecore.backends import (
     CachedImage,
     Dataset,
     Enforcement,
-    Fetched,
     Handle,
     Image,
     Job,
@@ -41,7 +41,6 @@ from mlecore.backends import (
     secret_values,
 )
 from mlecore.errors import BackendError, BackendUnreachable
-from mlecore.fetching import Receiver
 from mlecore.globs import Glob
 from mlecore.options import Option, declared, read_settings
 

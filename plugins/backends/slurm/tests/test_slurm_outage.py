@@ -11,7 +11,7 @@ from mle_backend_slurm import entries
 from mle_backend_slurm.commands import Seen, Slurm
 from mle_backend_slurm.entries import Entry
 from mle_backend_slurm.slurm_backend import SlurmBackend
-from mle_backend_vm.supervise.files import STATE, write_json
+from mlecore_jobs.supervise.files import STATE, write_json
 from mlecore_testing.backends.harness import shell_job
 
 from mlecore.backends import Dataset, Image, JobStatus

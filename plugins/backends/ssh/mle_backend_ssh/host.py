@@ -17,6 +17,8 @@ from typing import Any, TypeVar
 from attrs import evolve
 from mle_backend_vm import packing
 from mle_backend_vm.gateways import model_key
+from mlecore_jobs.fetching import Fetched
+from mlecore_jobs.mirrors import mirrors_elsewhere
 
 from mle_backend_ssh import bundle, sending
 from mle_backend_ssh.fetching import fetch
@@ -25,10 +27,9 @@ from mle_backend_ssh.link import Channel, Link
 from mle_backend_ssh.remote import wire
 from mlecore import model_access
 from mlecore.agents import Recipe
-from mlecore.backends import Capacity, Dataset, Fetched, Handle, Image, Job, Progress, secret_values
+from mlecore.backends import Capacity, Dataset, Handle, Image, Job, Progress, secret_values
 from mlecore.errors import BackendError, BackendUnreachable
 from mlecore.globs import Glob
-from mlecore.mirrors import mirrors_elsewhere
 
 T = TypeVar("T")
 

@@ -15,8 +15,9 @@ from typing import Any, ClassVar
 
 from attrs import evolve, frozen
 from mle_backend_vm import folders
-from mle_backend_vm.supervise import relaying
 from mle_backend_vm.vm_backend import Settings as VmSettings
+from mlecore_jobs.fetching import Fetched
+from mlecore_jobs.supervise import relaying
 
 from mle_backend_ssh import checks, placing
 from mle_backend_ssh.background import ask_all, run_in_background
@@ -31,7 +32,6 @@ from mlecore.backends import (
     Backend,
     Capacity,
     Dataset,
-    Fetched,
     Handle,
     Image,
     Job,

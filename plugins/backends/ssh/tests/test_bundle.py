@@ -21,7 +21,7 @@ _NEW = {  # module -> names that Python 3.9 lacks
     "asyncio": {"timeout", "TaskGroup", "Runner"},
     "hashlib": {"file_digest"},
 }
-_LOADED = sorted(name for name in bundle.contents() if name.startswith("mlecore/") and "/gateway/" not in name)
+_LOADED = sorted(name for name in bundle.contents() if name.startswith(("mlecore/", "mlecore_jobs/")))
 
 
 @pytest.mark.parametrize("name", _LOADED)
@@ -50,7 +50,7 @@ def test_it_imports_nothing_that_it_does_not_bring(tmp_path: Path) -> None:
         path.write_bytes(content)
     code = (
         "import sys; sys.path.insert(0, sys.argv[1]); "
-        "import mle_backend_ssh.remote.serve, mlecore.relay, packaging.specifiers; "
+        "import mle_backend_ssh.remote.serve, mlecore_jobs.relay, packaging.specifiers; "
         "print(*{m.__file__ for m in list(sys.modules.values()) if getattr(m, '__file__', None)}, sep='\\n')"
     )
     done = subprocess.run(

@@ -12,10 +12,10 @@ import pytest
 from mle_backend_ssh import host as host_module
 from mle_backend_ssh.host import Host
 from mle_backend_ssh.hosts import HostSettings
+from mlecore_jobs import INSIDE
 from mlecore_testing.models import Answer, Script, scripted_model
 from mlecore_testing.models.client import ASK
 
-import mlecore.sandbox
 from mlecore.agents import Recipe
 from mlecore.backends import Dataset, Handle, Job, JobStatus, Resources
 from mlecore.errors import BackendError, BackendUnreachable, DiskError
@@ -24,7 +24,7 @@ from mlecore.runs.measured import measure
 
 pytestmark = pytest.mark.slow
 
-INIT = Path(mlecore.sandbox.__file__).parent / "init"
+INIT = INSIDE / "init"
 KEY = "sk-real-0123456789abcdef"
 
 

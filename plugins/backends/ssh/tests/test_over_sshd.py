@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 from mle_backend_ssh import asyncssh_link, host
+from mlecore_jobs import INSIDE
 from mlecore_testing.backends import check_backend
 
-import mlecore.sandbox
 from mlecore.agents import Recipe
 from mlecore.backends import Backend, Dataset, Handle, Job, Resources
 from mlecore.registry.opening import open_backend
@@ -32,7 +32,7 @@ pytestmark = [
     pytest.mark.slow,
 ]
 
-INIT = Path(mlecore.sandbox.__file__).parent / "init"
+INIT = INSIDE / "init"
 
 
 @pytest.fixture

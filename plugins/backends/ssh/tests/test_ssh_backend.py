@@ -17,13 +17,13 @@ from mle_backend_ssh import placing, ssh_backend
 from mle_backend_ssh.host import Host
 from mle_backend_ssh.hosts import HostSettings
 from mle_backend_ssh.ssh_backend import SshBackend
+from mlecore_jobs import INSIDE
 
-import mlecore.sandbox
 from mlecore.agents import Recipe
 from mlecore.backends import Dataset, Handle, Job, JobStatus, Resources
 from mlecore.errors import BackendUnreachable
 
-INIT = Path(mlecore.sandbox.__file__).parent / "init"
+INIT = INSIDE / "init"
 
 
 class Lab:

@@ -1,7 +1,7 @@
 """Sandboxes by Apptainer: where ordinary users may create no namespaces, its setuid program does; and jobs in images.
 
 A sandbox shows what one of bubblewrap shows, or an image and a job's own folders. Nothing outside may enter its
-namespaces, so its first program hands out what the supervisor needs (`supervise/enter.py`).
+namespaces, so its first program hands out what the supervisor needs (`mlecore_jobs.supervise.enter`).
 """
 
 from __future__ import annotations
@@ -18,15 +18,14 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 
 from attrs import evolve
+from mlecore_jobs import confining, seccomp
+from mlecore_jobs.supervise import enter, relaying
+from mlecore_jobs.supervise.door import SOCKET
 
-import mlecore
 from mle_backend_vm import bubblewrap, view
 from mle_backend_vm.pythons import base_python
-from mle_backend_vm.supervise import enter, relaying
-from mle_backend_vm.supervise.door import SOCKET
 from mlecore.backends import Enforcement, Job, Problem, Sandbox
 from mlecore.child_environment import child_environment
-from mlecore.sandbox import seccomp
 
 INSIDE = "/run/mlecore"  # where a sandbox shows the folder of its door
 _LEAKS = 99
@@ -134,12 +133,11 @@ def device(files: Iterable[Path]) -> list[str]:
 
 def write_door(folder: Path) -> None:
     """The first program, and what it imports."""
-    core = Path(mlecore.__file__).parent
-    (folder / "mlecore" / "sandbox").mkdir(parents=True)
-    for package in (folder / "mlecore", folder / "mlecore" / "sandbox"):
-        (package / "__init__.py").touch()
-    for name in ("confining.py", "seccomp.py"):
-        shutil.copyfile(core / "sandbox" / name, folder / "mlecore" / "sandbox" / name)
+    package = folder / "mlecore_jobs"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    for module in (confining, seccomp):
+        shutil.copy(str(module.__file__), package)
     shutil.copyfile(enter.__file__, folder / "enter.py")
 
 

@@ -12,9 +12,9 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 
 from attrs import field, frozen
+from mlecore_jobs.supervise import slirp
 
 from mle_backend_vm import view
-from mle_backend_vm.supervise import slirp
 from mlecore.backends import Job, Problem, Resources
 from mlecore.child_environment import child_environment
 

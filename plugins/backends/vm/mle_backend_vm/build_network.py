@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import mlecore
-from mle_backend_vm.supervise import relaying, slirp
-from mle_backend_vm.supervise.helpers import Helpers, Program
-from mle_backend_vm.supervise.namespaces import Entrance, is_whole
+from mlecore_jobs import relay as relay_program
+from mlecore_jobs.supervise import relaying, slirp
+from mlecore_jobs.supervise.helpers import Helpers, Program
+from mlecore_jobs.supervise.namespaces import Entrance, is_whole
 
 _ADDRESS = re.compile(r"\b[a-z][a-z0-9+]*://[^\s'\"<>]+", re.IGNORECASE)
 _PORTS = {"http": 80, "https": 443, "socks5": 1080, "socks5h": 1080}
@@ -66,7 +66,7 @@ class Network:
 
     def _forwarders(self, entrance: Entrance) -> Iterator[Program]:
         """For each mirror or proxy on this machine's loopback: one that listens inside, and one that connects here."""
-        relay = [sys.executable, "-I", "-S", str(Path(mlecore.__file__).parent / "relay.py")]
+        relay = [sys.executable, "-I", "-S", relay_program.__file__]
         here = {place for host, port in self._hosts for place in _loopback(host, port)}
         for number, place in enumerate(sorted(here)):
             between = f"{number}.sock"

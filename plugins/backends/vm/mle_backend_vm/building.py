@@ -17,14 +17,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from attrs import frozen
+from mlecore_jobs import seccomp
+from mlecore_jobs.mirrors import mirrors, npm_variables
+from mlecore_jobs.supervise.door import Door
 
 from mle_backend_vm import apptainer, bubblewrap, build_network, folders
-from mle_backend_vm.supervise.door import Door
 from mle_backend_vm.view import Isolation
 from mlecore.child_environment import NPM, PIP, PROXIES, child_environment
 from mlecore.errors import BackendError
-from mlecore.mirrors import mirrors, npm_variables
-from mlecore.sandbox import seccomp
 
 _TO_UV = {
     "PIP_INDEX_URL": "UV_DEFAULT_INDEX",

@@ -15,9 +15,9 @@ from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
-from mlecore.backends import OUTSIDE_LOGS, Fetched
+from mlecore_jobs.fetching import OUTSIDE_LOGS, Fetched, Receiver, Selection
+
 from mlecore.errors import BackendError
-from mlecore.fetching import Receiver, Selection
 from mlecore.globs import Glob
 
 MAX_ENTRIES = 500_000  # names that are read

@@ -19,11 +19,12 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from uuid import uuid4
 
+from mlecore_jobs.supervise.files import SPEC, read_json
+from mlecore_jobs.supervise.spec import read_spec
+
 from mle_backend_vm import folders
 from mle_backend_vm.installing import LOCK, Installer, find_uv, node_folders, node_prefix, npm_packages, read_installed
 from mle_backend_vm.pythons import Python, base_python, find_python, fits, own_python
-from mle_backend_vm.supervise.files import SPEC, read_json
-from mle_backend_vm.supervise.spec import read_spec
 from mle_backend_vm.view import Isolation
 from mlecore.agents import Recipe
 from mlecore.backends import CachedImage, Image

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
 
-from mle_backend_vm.supervise.spec import read_spec
+from mlecore_jobs.supervise.spec import read_spec
+
 from mlecore import files
 from mlecore.backends import Handle
 from mlecore.child_environment import child_environment

@@ -6,9 +6,10 @@ import os
 import sys
 from pathlib import Path
 
+from mlecore_jobs.supervise import relaying
+
 import mlecore
 from mle_backend_vm import folders
-from mle_backend_vm.supervise import relaying
 from mlecore.backends import Job
 from mlecore.errors import BackendError
 from mlecore.model_access import Process, gateway

@@ -8,12 +8,13 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
-import mlecore
+from mlecore_jobs import relay
+from mlecore_jobs.supervise import cgroups, relaying
+from mlecore_jobs.supervise.files import STATE, read_json
+from mlecore_jobs.supervise.processes import MARK, boot_id
+from mlecore_jobs.supervise.spec import JobSpec, write_spec
+
 from mle_backend_vm import apptainer, bubblewrap, environments, gpus, images
-from mle_backend_vm.supervise import cgroups, relaying
-from mle_backend_vm.supervise.files import STATE, read_json
-from mle_backend_vm.supervise.processes import MARK, boot_id
-from mle_backend_vm.supervise.spec import JobSpec, write_spec
 from mle_backend_vm.view import Isolation
 from mlecore import spare
 from mlecore.agents import HOME
@@ -95,7 +96,7 @@ def lay_out(
         needs_network=isolated
         and (resources.network == "llm" or (isolation == "bubblewrap" and bubblewrap.open_network(resources))),
         allow=list(resources.allow),
-        relay=str(Path(mlecore.__file__).parent / "relay.py"),
+        relay=relay.__file__,
         gateway=list(gateway),
     )
     write_spec(str(fresh), spec)

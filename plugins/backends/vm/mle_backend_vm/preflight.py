@@ -6,8 +6,9 @@ import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from mlecore_jobs.supervise import cgroups, slirp
+
 from mle_backend_vm import folders, gpus
-from mle_backend_vm.supervise import cgroups, slirp
 from mlecore.backends import Capacity, Problem, Resources
 from mlecore.errors import BackendError
 from mlecore.units import counted, show_size

@@ -16,19 +16,21 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import mlecore_jobs
+from mlecore_jobs.supervise import processes
+from mlecore_jobs.supervise.cgroups import Group
+from mlecore_jobs.supervise.files import LOCK, OUTPUT, STATE, read_json, write_json
+from mlecore_jobs.supervise.processes import boot_id
+from mlecore_jobs.supervise.spec import JobSpec, read_spec
+
 import mlecore
 from mle_backend_vm import pythons
-from mle_backend_vm.supervise import processes
-from mle_backend_vm.supervise.cgroups import Group
-from mle_backend_vm.supervise.files import LOCK, OUTPUT, STATE, read_json, write_json
-from mle_backend_vm.supervise.processes import boot_id
-from mle_backend_vm.supervise.spec import JobSpec, read_spec
 from mlecore.backends import GONE, Hardware, JobStatus
 from mlecore.child_environment import child_environment
 from mlecore.errors import BackendError
 
 _SUPERVISED = 20.0  # seconds until a supervisor must have taken over a job
-_LAUNCH = "import sys; sys.path += sys.argv[1:3]; from supervise.main import main; main(*sys.argv[3:])"
+_LAUNCH = "import sys; sys.path += sys.argv[1:3]; from mlecore_jobs.supervise.main import main; main(*sys.argv[3:])"
 
 
 def supervise(folder: Path, root: Path, secrets: Mapping[str, str] | None = None, gateway: str | None = None) -> None:
@@ -37,7 +39,8 @@ def supervise(folder: Path, root: Path, secrets: Mapping[str, str] | None = None
     ``secrets`` and ``gateway``, the settings of the job's gateway, are never written to disk.
     """
     argv = [pythons.base_python(), "-I", "-S", "-c", _LAUNCH]
-    argv += [str(Path(__file__).parent), str(Path(mlecore.__file__).parent.parent), str(folder), str(root / "claims")]
+    argv += [str(Path(str(package.__file__)).parents[1]) for package in (mlecore_jobs, mlecore)]
+    argv += [str(folder), str(root / "claims")]
     with (folder / "supervisor.log").open("ab") as log:
         child = subprocess.Popen(
             argv,

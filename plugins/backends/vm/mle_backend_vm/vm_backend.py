@@ -15,11 +15,13 @@ from typing import ClassVar
 from uuid import uuid4
 
 from attrs import frozen
+from mlecore_jobs import seccomp
+from mlecore_jobs.fetching import Fetched
+from mlecore_jobs.supervise import processes, relaying, slirp
+from mlecore_jobs.supervise.files import SPEC, STATE, STOP, read_json
+from mlecore_jobs.supervise.spec import read_spec
 
 from mle_backend_vm import bubblewrap, collect, environments, folders, gateways, layout, preflight, supervision
-from mle_backend_vm.supervise import processes, relaying, slirp
-from mle_backend_vm.supervise.files import SPEC, STATE, STOP, read_json
-from mle_backend_vm.supervise.spec import read_spec
 from mle_backend_vm.view import Isolation
 from mlecore import spare
 from mlecore.agents import HOME, Recipe
@@ -29,7 +31,6 @@ from mlecore.backends import (
     Capacity,
     Dataset,
     Enforcement,
-    Fetched,
     Handle,
     Image,
     Job,
@@ -42,7 +43,6 @@ from mlecore.backends import (
 )
 from mlecore.errors import BackendError, BackendUnreachable, DiskError
 from mlecore.options import Option, declared, read_settings, setting, words
-from mlecore.sandbox import seccomp
 
 _ENDED = 60.0  # seconds that a job may take to vanish after its grace
 

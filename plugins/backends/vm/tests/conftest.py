@@ -12,12 +12,13 @@ import attrs
 import pytest
 from mle_backend_vm import bubblewrap
 from mle_backend_vm.vm_backend import Vm
+from mlecore_jobs import INSIDE
+from mlecore_jobs.fetching import Fetched
 
-import mlecore.sandbox
 from mlecore.agents import Recipe
-from mlecore.backends import Dataset, Fetched, Handle, Job, JobStatus, Resources
+from mlecore.backends import Dataset, Handle, Job, JobStatus, Resources
 
-INIT = Path(mlecore.sandbox.__file__).parent / "init"
+INIT = INSIDE / "init"
 RESOURCES = {attribute.name for attribute in attrs.fields(Resources)}
 _broken = bubblewrap.problem()
 

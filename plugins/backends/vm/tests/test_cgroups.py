@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from mle_backend_vm.supervise import cgroups
-from mle_backend_vm.supervise.cgroups import Group, Kills, mount_point, parent
 from mle_backend_vm.vm_backend import Vm
+from mlecore_jobs.supervise import cgroups
+from mlecore_jobs.supervise.cgroups import Group, Kills, mount_point, parent
 
 from mlecore.backends import Resources
 

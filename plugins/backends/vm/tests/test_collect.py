@@ -9,10 +9,8 @@ from pathlib import Path
 
 import pytest
 from mle_backend_vm import collect
+from mlecore_jobs.fetching import MAX_REFUSED, Fetched
 from mlecore_testing.backends.patterns import TABLE, TREE
-
-from mlecore.backends import Fetched
-from mlecore.fetching import MAX_REFUSED
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mle_backend_vm.supervise import processes
+from mlecore_jobs.supervise import processes
 
 
 def carrying(word: str) -> list[int]:
@@ -61,7 +61,7 @@ def test_output_without_end_is_cut_and_does_not_block(tmp_path: Path) -> None:
     import os
     import threading
 
-    from mle_backend_vm.supervise.output import Output
+    from mlecore_jobs.supervise.output import Output
 
     source, sink = os.pipe()
     os.set_blocking(source, False)

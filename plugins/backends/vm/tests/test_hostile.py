@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from mle_backend_vm import folders
-from mle_backend_vm.supervise import keyring
+from mlecore_jobs.supervise import keyring
 
 KEYCTL = {"x86_64": 250, "aarch64": 219}.get(os.uname().machine)
 _JOIN, _READ = 1, 11
@@ -23,7 +23,7 @@ def quickly(monkeypatch: pytest.MonkeyPatch, module: str = "deadline", **seconds
     from mle_backend_vm import supervision
 
     settings = "; ".join(f"m.{name} = {value}" for name, value in seconds.items())
-    launch = supervision._LAUNCH.replace("main(*", f"import supervise.{module} as m; {settings}; main(*")
+    launch = supervision._LAUNCH.replace("main(*", f"import mlecore_jobs.supervise.{module} as m; {settings}; main(*")
     assert launch != supervision._LAUNCH
     monkeypatch.setattr(supervision, "_LAUNCH", launch)
 
@@ -45,7 +45,7 @@ def test_a_supervisor_leaves_the_controllers_keyring() -> None:
         def keys():
             return libc.syscall({KEYCTL}, {_READ}, ctypes.c_long(-3), None, ctypes.c_long(0))
         before = keys()
-        from supervise import keyring
+        from mlecore_jobs.supervise import keyring
         keyring.leave()
         print(before, keys())
     """
@@ -229,7 +229,7 @@ def test_empty_files_count(lab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def slirp() -> None:
-    from mle_backend_vm.supervise import slirp
+    from mlecore_jobs.supervise import slirp
 
     if not slirp.is_there():
         pytest.skip("slirp4netns is not installed")

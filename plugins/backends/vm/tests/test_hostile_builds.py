@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from mle_backend_vm import environments
 from mle_backend_vm.installing import find_uv
-from mle_backend_vm.supervise import slirp
+from mlecore_jobs.supervise import slirp
 from mlecore_testing.package_index import MODULE, NAME, wheel
 
 from mlecore.agents import Recipe

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 from mle_backend_vm import folders
-from mle_backend_vm.supervise import processes
-from mle_backend_vm.supervise.spec import JobSpec, read_spec
+from mlecore_jobs.supervise import processes
+from mlecore_jobs.supervise.spec import JobSpec, read_spec
 
 from mlecore.backends import Handle
 from mlecore.errors import BackendError, BackendUnreachable
@@ -174,7 +174,8 @@ def test_a_disk_that_is_full_at_the_end_is_waited_for(
 ) -> None:
     from mle_backend_vm import supervision
 
-    launch = supervision._LAUNCH.replace("main(*", "import supervise.supervisor as m; m.RETRY = 0.1; main(*")
+    settings = "from mlecore_jobs.supervise import supervisor as m; m.RETRY = 0.1"
+    launch = supervision._LAUNCH.replace("main(*", f"{settings}; main(*")
     assert launch != supervision._LAUNCH
     monkeypatch.setattr(supervision, "_LAUNCH", launch)
     handle = any_lab.start("/bin/sh", "-c", "while ! [ -e go ]; do sleep 0.05; done; exit 7")

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 from mle_backend_vm import folders, supervision
-from mle_backend_vm.supervise import files as small_files
-from mle_backend_vm.supervise import processes, supervisor
-from mle_backend_vm.supervise.spec import JobSpec
+from mlecore_jobs.supervise import files as small_files
+from mlecore_jobs.supervise import processes, supervisor
+from mlecore_jobs.supervise.spec import JobSpec
 
 from mlecore.backends import Handle
 

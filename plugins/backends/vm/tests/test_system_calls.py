@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from mlecore.sandbox import seccomp
+from mlecore_jobs import seccomp
 
 ALLOW = 0
 ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 from mle_backend_vm import folders
-from mle_backend_vm.supervise import processes
-from mle_backend_vm.supervise.disk import others_filled
+from mlecore_jobs.supervise import processes
+from mlecore_jobs.supervise.disk import others_filled
 
 from mlecore.backends import ARGV_KILLED, INIT_KILLED, Handle
 

@@ -14,10 +14,10 @@ from itertools import islice
 from pathlib import Path
 
 from attrs import field, frozen
+from mlecore_jobs.fetching import GATEWAY_LOG, RELAY_LOG
 
 from mle_detector_rules.chunks import Chunk, split
 from mle_detector_rules.contents import Content, Kind, open_content
-from mlecore.backends import GATEWAY_LOG, RELAY_LOG
 from mlecore.detectors import NotRead
 from mlecore.errors import DataError
 from mlecore.printable import printable

@@ -10,11 +10,12 @@ from typing import Any
 
 import tomli_w
 from attrs import evolve, frozen
+from mlecore_jobs import INSIDE
 
 from mlecore import files
 from mlecore.agents import HOME, Network
 from mlecore.controller.experiment import Inputs, read_inputs
-from mlecore.controller.job import SANDBOX, tools
+from mlecore.controller.job import tools
 from mlecore.data.prepared import Prepared
 from mlecore.errors import UsageError
 from mlecore.registry.entry_points import version
@@ -112,7 +113,7 @@ def _write_environment(folder: Path, inputs: Inputs, settings: Settings, text: s
     with scratch() as cache:
         for name, content in tools(inputs, cache).items():
             _file(folder / "opt" / name, content)
-    _file(folder / "home" / "validate_submission.sh", SANDBOX / "validate_submission.sh")
+    _file(folder / "home" / "validate_submission.sh", INSIDE / "validate_submission.sh")
     _text(folder / "home" / "instructions.txt", text)
     _text(
         folder / "Dockerfile",

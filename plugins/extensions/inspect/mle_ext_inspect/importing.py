@@ -10,13 +10,12 @@ from typing import Any
 from attrs import evolve
 from inspect_ai.event import ModelEvent
 from inspect_ai.log import EvalLog, EvalSample
-from mle_ext_sharing.foreign import ForeignRun, create_imported, label_of
+from mlecore_jobs.fetching import GATEWAY_LOG, OUTSIDE_LOGS
 
 from mle_ext_inspect.calls import write_calls
 from mle_ext_inspect.collecting import unpack
 from mle_ext_inspect.reading import LoggedSample, read_samples
 from mlecore import files
-from mlecore.backends import GATEWAY_LOG, OUTSIDE_LOGS
 from mlecore.errors import DataError, UsageError
 from mlecore.grading.report import Report
 from mlecore.model.imported import Imported

@@ -7,13 +7,14 @@ from pathlib import Path
 
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import sample_limits, sandbox
+from mlecore_jobs import INSIDE
 
 from mle_ext_inspect.setting import Setting
 from mle_ext_inspect.upload import run, tree, upload
 from mlecore.agents import HOME
 from mlecore.backends import TOOLS
 from mlecore.controller.experiment import Inputs
-from mlecore.controller.job import SANDBOX, tools
+from mlecore.controller.job import tools
 from mlecore.sandbox.instructions import hardware_words, instructions
 
 TIME_LIMIT = 24 * 3600  # seconds, as in the published benchmark
@@ -56,7 +57,7 @@ async def _fill(inputs: Inputs, setting: Setting, text: str, cache: Path) -> Non
         raise RuntimeError(f"the sandbox sees the answers in {inputs.data.private}: use one that hides this machine")
     files: dict[str, bytes | Path] = {f"{TOOLS}/{name}": content for name, content in tools(inputs, cache).items()}
     files[f"{HOME}/instructions.txt"] = text.encode()
-    files[f"{HOME}/validate_submission.sh"] = SANDBOX / "validate_submission.sh"
+    files[f"{HOME}/validate_submission.sh"] = INSIDE / "validate_submission.sh"
     if setting.delivery == "copy":
         files |= tree(inputs.data.public, f"{HOME}/data")
     await run(box, "mkdir", "-p", *(f"{HOME}/{name}" for name in ("submission", "code", "logs")))

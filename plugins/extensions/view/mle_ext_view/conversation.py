@@ -10,8 +10,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from attrs import frozen
+from mlecore_jobs.fetching import GATEWAY_LOG, TRANSCRIPTS
 
-from mlecore.backends import GATEWAY_LOG, TRANSCRIPTS
 from mlecore.runs.record import RunRecord
 
 from .places import Missing, open_file

@@ -10,7 +10,8 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from pathlib import Path
 
-from mlecore.backends import GATEWAY_LOG, TRANSCRIPTS
+from mlecore_jobs.fetching import GATEWAY_LOG, TRANSCRIPTS
+
 from mlecore.errors import MlecoreError
 from mlecore.registry.opening import open_backend
 from mlecore.runs.measured import ModelCalls, measure

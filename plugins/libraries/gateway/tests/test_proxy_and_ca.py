@@ -14,8 +14,8 @@ import time
 import pytest
 from mle_backend_vm.vm_backend import Vm
 from mlecore_gateway.settings import read_settings
+from mlecore_jobs import relay
 
-from mlecore import relay
 from mlecore.controller.model_check import check_models
 from mlecore.errors import EndpointError
 from mlecore.model_access import ModelAccess, gateway, token

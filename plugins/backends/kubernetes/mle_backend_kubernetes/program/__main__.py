@@ -36,7 +36,7 @@ def main(command: str, *rest: str) -> int:
     if command == "wait":
         return wait(*map(float, rest))
     if command == "confine":
-        from mlecore.sandbox import confining  # only this module: imports delay the agent
+        from mlecore_jobs import confining  # only this module: imports delay the agent
 
         confining.confine(*rest)
     from mle_backend_kubernetes.program import receiving, sending, staging

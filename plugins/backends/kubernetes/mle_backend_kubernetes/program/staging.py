@@ -10,6 +10,8 @@ import sys
 import tarfile
 import time
 
+from mlecore_jobs.hardware import measured
+
 from mle_backend_kubernetes.program.messages import (
     BLOCK,
     CLAIM,
@@ -25,7 +27,6 @@ from mle_backend_kubernetes.program.messages import (
     hear_bytes,
     say,
 )
-from mlecore.sandbox.hardware import measured
 
 FOLDERS = (".mlecore", "agent", "code", "data", "logs", "submission")
 BUNDLE = CLAIM + "/files.tar.gz"  # the run's files, if they are too large for a ConfigMap

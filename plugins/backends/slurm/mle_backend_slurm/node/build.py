@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from mle_backend_vm import environments, images, packing
-from mle_backend_vm.supervise.files import read_json, write_json
+from mlecore_jobs.supervise.files import read_json, write_json
 
 from mle_backend_slurm.node import sandboxing
 from mlecore.errors import MlecoreError

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from mle_backend_vm import apptainer, bubblewrap, gpus
 from mle_backend_vm.preflight import held_by_cgroup
-from mle_backend_vm.supervise import slirp
-from mle_backend_vm.supervise.files import write_json
+from mlecore_jobs.supervise import slirp
+from mlecore_jobs.supervise.files import write_json
 
 from mle_backend_slurm.node.run import node_name
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from attrs import evolve
 from mle_backend_vm import environments, folders, layout, packing
-from mle_backend_vm.supervise.files import STATE, write_json
-from mle_backend_vm.supervise.main import take
+from mlecore_jobs.supervise.files import STATE, write_json
+from mlecore_jobs.supervise.main import take
 
 from mle_backend_slurm.entries import Entry, read_request
 from mle_backend_slurm.node import sandboxing, staging

@@ -17,8 +17,8 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from mle_backend_vm import folders
-from mle_backend_vm.supervise.files import sync_disk
-from mle_backend_vm.supervise.processes import boot_id
+from mlecore_jobs.supervise.files import sync_disk
+from mlecore_jobs.supervise.processes import boot_id
 
 from mle_backend_ssh.remote import wire
 from mlecore import files

@@ -13,12 +13,12 @@ from typing import IO, Any
 import attrs
 from mle_backend_vm import collect, folders, packing
 from mle_backend_vm.vm_backend import Vm
+from mlecore_jobs.fetching import Selection
 
 from mle_backend_ssh.remote import survey, wire
 from mle_backend_ssh.remote.receive import receive
 from mlecore.backends import Handle, Job
 from mlecore.errors import BackendError, MlecoreError
-from mlecore.fetching import Selection
 from mlecore.globs import Glob
 
 _PLAIN = (

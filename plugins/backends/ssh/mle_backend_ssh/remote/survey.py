@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from mle_backend_vm import bubblewrap, folders, gpus
-from mle_backend_vm.supervise.processes import boot_id
-from mle_backend_vm.supervise.spec import read_spec
 from mle_backend_vm.supervision import status
+from mlecore_jobs.supervise.processes import boot_id
+from mlecore_jobs.supervise.spec import read_spec
 
 from mlecore.child_environment import child_environment
 

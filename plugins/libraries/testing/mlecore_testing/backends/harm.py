@@ -7,7 +7,8 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
-from mlecore.backends import RELAY_LOG
+from mlecore_jobs.fetching import RELAY_LOG
+
 from mlecore.errors import BackendError
 from mlecore_testing.backends.harness import BackendBench, files
 from mlecore_testing.rules import Broken, Undecided

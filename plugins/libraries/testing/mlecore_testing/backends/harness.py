@@ -13,17 +13,18 @@ from pathlib import Path
 from typing import Any
 
 from attrs import fields
+from mlecore_jobs import INSIDE
+from mlecore_jobs.fetching import Fetched
 
-import mlecore.sandbox
 from mlecore.agents import Recipe
-from mlecore.backends import Backend, Dataset, Fetched, Handle, Image, Job, JobStatus, Resources, Sandbox
+from mlecore.backends import Backend, Dataset, Handle, Image, Job, JobStatus, Resources, Sandbox
 from mlecore.errors import MlecoreError
 from mlecore.registry.loading import Loaded
 from mlecore.registry.opening import open_backend
 from mlecore_testing.rules import Stop, Undecided
 
 PATIENCE = 120.0  # seconds that a short job may take to end, and a long one to be seen running
-INIT = Path(mlecore.sandbox.__file__).with_name("init")
+INIT = INSIDE / "init"
 _RESOURCES = frozenset(attribute.name for attribute in fields(Resources))
 
 

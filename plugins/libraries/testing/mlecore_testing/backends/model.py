@@ -6,7 +6,8 @@ import os
 import uuid
 from collections.abc import Iterator
 
-from mlecore.backends import GATEWAY_LOG
+from mlecore_jobs.fetching import GATEWAY_LOG
+
 from mlecore.model_access import ModelAccess
 from mlecore.runs.measured import measure
 from mlecore_testing.backends.harness import BackendBench

@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from contextlib import redirect_stdout
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
-from pathlib import Path
 from types import ModuleType
 
-import mlecore.sandbox
+from mlecore_jobs import INSIDE
+
 from mlecore_testing.competitions.harness import Harness
 from mlecore_testing.rules import Broken
 
-_FILE = Path(mlecore.sandbox.__file__).with_name("validate")
+_FILE = INSIDE / "validate"
 _WELL_FORMED, _ILL_FORMED, _UNDECIDED = 0, 1, 3
 
 

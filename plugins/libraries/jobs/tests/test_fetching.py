@@ -7,11 +7,10 @@ import io
 from pathlib import Path, PurePosixPath
 
 import pytest
+from mlecore_jobs import fetching
+from mlecore_jobs.fetching import RELAY_LOG, Receiver
 
-from mlecore import fetching
-from mlecore.backends import RELAY_LOG
 from mlecore.errors import DiskError
-from mlecore.fetching import Receiver
 from mlecore.globs import Glob
 from mlecore.printable import printable
 

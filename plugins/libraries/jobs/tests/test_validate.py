@@ -11,13 +11,12 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from mlecore_jobs import INSIDE
 
-import mlecore
 from mlecore.errors import InvalidSubmission
 from mlecore.submissions import guard
 from mlecore.submissions.format import Format
 
-SANDBOX = Path(mlecore.__file__).parent / "sandbox"
 SAMPLE = "id,p\na,0.5\nb,0.5\nc,0.5\n"
 FORM = {"id": "id", "columns": {"p": {"type": "number", "low": 0, "high": 1}}}
 
@@ -28,7 +27,7 @@ def opt(tmp_path: Path) -> Path:
     folder = tmp_path / "opt"
     folder.mkdir()
     (tmp_path / "home" / "submission").mkdir(parents=True)
-    shutil.copy(SANDBOX / "validate", folder / "validate")
+    shutil.copy(INSIDE / "validate", folder / "validate")
     lay(folder, FORM, SAMPLE)
     return folder
 
@@ -249,7 +248,7 @@ def _python(version: str) -> str | None:
 
 
 def test_shell_front(opt):
-    script = SANDBOX / "validate_submission.sh"
+    script = INSIDE / "validate_submission.sh"
     hand_in(opt, SAMPLE)
     env = {"MLECORE_OPT": str(opt), "MLECORE_HOME": str(opt.parent / "home"), "PATH": os.environ["PATH"]}
     done = subprocess.run(["/bin/sh", script], env=env, capture_output=True, text=True)
@@ -263,7 +262,7 @@ def test_shell_front(opt):
 @pytest.fixture(scope="module")
 def validate() -> ModuleType:
     """The program, imported."""
-    spec = importlib.util.spec_from_loader("validate", SourceFileLoader("validate", str(SANDBOX / "validate")))
+    spec = importlib.util.spec_from_loader("validate", SourceFileLoader("validate", str(INSIDE / "validate")))
     module = importlib.util.module_from_spec(spec)
     sys.dont_write_bytecode, before = True, sys.dont_write_bytecode
     spec.loader.exec_module(module)

@@ -3,7 +3,7 @@
 Without a user namespace nothing outside may enter the sandbox's namespaces. So this hands out what the supervisor
 needs of them, as open descriptors: its processes, its shared memory, and sockets that listen on its loopback.
 
-It runs with the Python of the sandbox, 3.8 or later, as one file beside ``mlecore``'s filter of system calls.
+It runs with the Python of the sandbox, 3.8 or later, as one file beside the filter of system calls.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def main(door: str, *ports: str) -> None:
     os.environ.clear()
     os.environ.update({**env, **orders["env"]})
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120
-    from mlecore.sandbox import confining
+    from mlecore_jobs import confining
 
     argv = orders["argv"]
     if orders["init"]:

@@ -18,9 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from mlecore import relay as relay_module
-from mlecore.relay import Log, Pattern, relay, vet
+from mlecore_jobs import relay as relay_module
+from mlecore_jobs.relay import Log, Pattern, relay, vet
 
 
 @pytest.mark.parametrize(

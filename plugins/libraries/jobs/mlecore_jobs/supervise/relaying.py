@@ -34,7 +34,7 @@ def helpers(spec: JobSpec, folder: str, init: int, settings: str | None, guest: 
     way = Way(list(guest.listening), []) if guest else Entrance(init, "net")
     at = {port: f"127.0.0.1:{port}" for port in PORTS}
     if guest:
-        at = {port: f"fd:{descriptor}" for port, descriptor in zip(PORTS, guest.listening, strict=True)}
+        at = {port: f"fd:{descriptor}" for port, descriptor in zip(PORTS, guest.listening)}  # noqa: B905 - Python 3.9
     relay = [sys.executable, "-I", "-S", spec.relay]
     patterns = [word for pattern in spec.allow for word in ("--allow", pattern)]
 

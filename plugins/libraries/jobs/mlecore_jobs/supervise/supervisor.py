@@ -11,7 +11,7 @@ import signal
 import time
 from typing import Any
 
-from mlecore.sandbox.hardware import measured
+from mlecore_jobs.hardware import measured
 
 from . import claims, processes, relaying, slirp, terminal
 from .cgroups import Group

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-from mlecore.mirrors import mirrors, mirrors_elsewhere
+from mlecore_jobs.mirrors import mirrors, mirrors_elsewhere
 
 
 def test_variables_and_pip_s_options_file(tmp_path: Path) -> None:

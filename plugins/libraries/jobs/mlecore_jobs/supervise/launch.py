@@ -7,7 +7,7 @@ import os
 import signal
 from typing import Any
 
-from mlecore.sandbox import seccomp
+from mlecore_jobs import seccomp
 
 from . import processes
 from .cgroups import Group

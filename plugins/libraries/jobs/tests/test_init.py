@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mlecore_jobs import INSIDE
 
-import mlecore.sandbox
-
-INIT = Path(mlecore.sandbox.__file__).parent / "init"
+INIT = INSIDE / "init"
 SHELLS = {"dash": ["dash"], "bash": ["bash", "--posix"], "busybox": ["busybox", "ash"]}
 
 

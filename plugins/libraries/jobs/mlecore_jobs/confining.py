@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Sequence
 from typing import NoReturn
 
-from mlecore.sandbox import seccomp
+from mlecore_jobs import seccomp
 
 NO_NEW_PRIVILEGES, SET_FILTER, BY_PROGRAM = 38, 22, 2  # of prctl
 # Where memory is short the kernel is to take the agent. Init's children cannot say so: their /proc/self is root's.

@@ -1,7 +1,7 @@
-"""Storing the files of a job, for every backend: limits, names that are safe to print, the relay's log.
+"""Stores the files of a job, for every backend: limits, names that are safe to print, the logs written outside it.
 
-How files are reached depends on the backend; that an agent may have made them does not. See ``Backend.fetch``
-for what a Receiver keeps to.
+How a backend reaches the files is its own affair; every file may come from a hostile agent. ``Backend.fetch`` lists
+the rules that a Receiver keeps.
 """
 
 from __future__ import annotations
@@ -14,10 +14,17 @@ from itertools import groupby
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from mlecore.backends import OUTSIDE_LOGS, Fetched
+from attrs import frozen
+
 from mlecore.errors import DiskError
 from mlecore.globs import Glob
 from mlecore.printable import printable
+
+RELAY_LOG = PurePosixPath("logs/relay.jsonl")
+GATEWAY_LOG = PurePosixPath("logs/gateway.jsonl")
+TRANSCRIPTS = PurePosixPath("logs/transcripts.jsonl.zst")
+OUTSIDE_LOGS = (GATEWAY_LOG, TRANSCRIPTS, RELAY_LOG)
+"""Names, relative to home, under which ``fetch()`` stores what a job's relay and gateway wrote outside of it."""
 
 MAX_REFUSED = 100  # refusals that are listed
 _CHUNK = 1 << 20
@@ -27,6 +34,16 @@ _OF_THE_NAME = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, e
 _CREATE = (
     os.O_WRONLY | os.O_CREAT | os.O_EXCL | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_CLOEXEC", "O_BINARY"))
 )
+
+
+@frozen(kw_only=True)
+class Fetched:
+    """The files that fetch() stored, and those that it rejected."""
+
+    files: int
+    bytes: int
+    refused: tuple[str, ...] = ()  # "path: why", safe to print, a bounded number
+    complete: bool = True  # False: a limit kept something out
 
 
 class Selection(ABC):
