@@ -10,6 +10,7 @@ from typing import Any
 from attrs import evolve
 from inspect_ai.event import ModelEvent
 from inspect_ai.log import EvalLog, EvalSample
+from mle_ext_sharing.foreign import ForeignRun, create_imported, label_of
 from mlecore_jobs.fetching import GATEWAY_LOG, OUTSIDE_LOGS
 
 from mle_ext_inspect.calls import write_calls
