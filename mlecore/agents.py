@@ -61,7 +61,7 @@ class Recipe:
         None  # versions that fit, such as ">=3.12": a bare machine looks for one, elsewhere base has it
     )
     apt: tuple[str, ...] = ()
-    pip: tuple[str, ...] = ()  # lines of a requirements file, see mlecore/requirements.py
+    pip: tuple[str, ...] = ()  # requirements, indexes without a password, --only-binary or --no-binary
     pip_alone: tuple[str, ...] = ()  # installed after those, without what they depend on
     npm: tuple[str, ...] = ()
     files: Mapping[str, bytes] = field(factory=dict)  # absolute path in the image -> content

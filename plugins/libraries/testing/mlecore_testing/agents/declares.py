@@ -8,11 +8,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
+from mle_lib_agents.requirements import recipe_line
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from mlecore.agents import Recipe
 from mlecore.child_environment import child_environment
-from mlecore.requirements import plain
 from mlecore_testing.agents.harness import AgentBench
 from mlecore_testing.rules import Broken, Stop
 
@@ -40,7 +40,7 @@ def _flaws(recipe: Recipe) -> Iterator[str]:
         yield "an image is used unchanged, so nothing else may be requested"
     for line in (*recipe.pip, *recipe.pip_alone):
         try:
-            plain(line)
+            recipe_line(line)
         except ValueError as error:
             yield f"pip: {error}"
     if recipe.python is not None:
