@@ -170,7 +170,7 @@ def of_split(split: str) -> list[Competition]:
 
 
 def working(split: str | None = None) -> list[Plugin]:
-    """The plugins of all competitions that work, or of those of a split, with a summary of their facts; by id."""
+    """The plugins of all competitions that work, or of those of a split, with their facts; by id."""
     parts = None if split is None else parts_of(split)
     found = [plugin for plugin in plugins("competition") if plugin.state == "ok"]
-    return [plugin for plugin in found if parts is None or (plugin.competition and plugin.competition.split in parts)]
+    return [plugin for plugin in found if parts is None or (plugin.facts and plugin.facts.split in parts)]

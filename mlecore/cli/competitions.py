@@ -62,13 +62,13 @@ def list_competitions(split: str | None = None, data: tuple[Path, ...] = (), as_
 
 
 def _row(plugin: Plugin, dirs: DataDirs) -> dict[str, Any]:
-    id, summary = plugin.name, plugin.competition
-    assert summary is not None
+    id, facts = plugin.name, plugin.facts
+    assert facts is not None
     prepared = [edition for edition in plugin.editions if dirs.find(id, edition)]
     if dirs.find(id, synthetic=True):
         prepared.append("synthetic data")
     names = ("title", "split", "modality", "task", "metric", "direction", "size_gb")
-    return {"id": id, **{name: getattr(summary, name) for name in names}, "prepared": prepared}
+    return {"id": id, **{name: getattr(facts, name) for name in names}, "prepared": prepared}
 
 
 @command.command("show")

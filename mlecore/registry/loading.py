@@ -16,6 +16,7 @@ from attrs import evolve, frozen
 from mlecore.errors import MlecoreError, PluginError, UsageError
 from mlecore.hookspecs import SPECS
 from mlecore.registry.discovery import find, names, plugins
+from mlecore.registry.inspection import required
 from mlecore.registry.plugin import Plugin
 from mlecore.registry.results import result_flaw
 
@@ -119,19 +120,15 @@ def _load(plugin: Plugin, edition: str) -> Loaded:
     manager = _FirstCounts("mlecore")
     manager.add_hookspecs(SPECS[plugin.kind])
     module = _register(plugin, manager, edition)
-    missing = [
-        name
-        for name, spec in vars(SPECS[plugin.kind]).items()
-        if getattr(spec, "required", False) and not getattr(manager.hook, name).get_hookimpls()
-    ]
-    if missing:
-        raise _broken(plugin, f"lacks the required hook {missing[0]}")
+    for name in required(plugin.kind):
+        if not getattr(manager.hook, name).get_hookimpls():
+            raise _broken(plugin, f"lacks the required hook {name}")
     return Loaded(plugin=plugin, module=module, manager=manager)
 
 
 def _register(plugin: Plugin, manager: pluggy.PluginManager, edition: str = "v1") -> ModuleType:
     """Import and register the modules that hold its hooks; returns the one that its entry point names."""
-    modules = {name: _register_module(plugin, name, manager) for name, _ in plugin.edition_modules(edition)}
+    modules = {name: _register_module(plugin, name, manager) for name in plugin.modules(edition)}
     return modules[plugin.module]
 
 

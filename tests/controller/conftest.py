@@ -43,7 +43,7 @@ FAST = Timing(
 
 
 def _forget_plugins() -> None:
-    for cached in (discovery._all_entries, discovery._of_kind, discovery.find, loading.load, loading.load_extensions):
+    for cached in (discovery._points, discovery._of_kind, discovery.find, loading.load, loading.load_extensions):
         cached.cache_clear()
 
 

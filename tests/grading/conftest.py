@@ -88,7 +88,7 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Prepared]:
     (info / "entry_points.txt").write_text("[mlecore.competitions]\ntiny = mle_comp_tiny\n")
     monkeypatch.syspath_prepend(str(site))
     monkeypatch.setenv("PYTHONPATH", str(site))
-    caches = (discovery._all_entries, discovery._of_kind, discovery.find, loading.load)
+    caches = (discovery._points, discovery._of_kind, discovery.find, loading.load)
     for cache in caches:
         cache.cache_clear()
     prepared = tmp_path / "tiny" / "prepared"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mlecore import facts
-from mlecore.registry import discovery, loading
+from mlecore.registry import discovery, entry_points, loading
 
 Put = Callable[..., Path]
 
@@ -117,6 +117,13 @@ def put_competition(put: Put) -> Put:
 
 def forget() -> None:
     """What is installed has changed."""
-    for cache in (discovery._all_entries, discovery._of_kind, discovery.find, loading.load, facts.read_facts):
+    for cache in (
+        discovery._points,
+        discovery._of_kind,
+        discovery.find,
+        loading.load,
+        entry_points.spec_of,
+        facts.read_facts,
+    ):
         cache.cache_clear()
     loading.load_extensions.cache_clear()

@@ -1,4 +1,4 @@
-"""Entry points read from files are those that importlib.metadata reads, odd files are borne, commands are found."""
+"""Entry points: damaged files are borne, the first of a name counts, commands of plugins are found."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
@@ -32,44 +31,6 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def read() -> list[tuple[str, str, str]]:
     return [(str(point.kind), point.name, point.value) for point in entry_points.points()]
-
-
-def test_they_are_those_of_importlib_metadata() -> None:
-    known = {
-        (entry.group.removeprefix("mlecore.")[:-1], entry.name, entry.value)
-        for distribution in distributions()
-        for entry in distribution.entry_points
-        if entry.group.startswith("mlecore.")
-    }
-    assert known
-    assert set(read()) == known
-
-
-def test_odd_lines_are_left_out(site: Path) -> None:
-    text = (
-        "[console_scripts]\nx = y:z\n\n[mlecore.agents]\n# no = comment\n; no = comment\n\n"
-        "  one=a.b\ntwo = c : d [extra]\nno value\n= no name\nnothing =\n[other]\nthree = e\n"
-    )
-    make(site, text)
-    assert read() == [("agent", "one", "a.b"), ("agent", "two", "c : d")]
-
-
-@pytest.mark.parametrize("what", ["a folder", "a pipe", "a device", "a long file"])
-def test_what_is_no_file_of_metadata_is_passed_over(site: Path, what: str) -> None:
-    make(site, "[mlecore.agents]\none = a\n", "fine-1.0.dist-info")
-    make(site, "", "odd-1.0.dist-info")
-    file = site / "odd-1.0.dist-info" / "entry_points.txt"
-    file.unlink()
-    if what == "a folder":
-        file.mkdir()
-    elif what == "a pipe":
-        os.mkfifo(file)
-    elif what == "a device":
-        file.symlink_to("/dev/zero")
-    else:
-        with file.open("wb") as sparse:
-            sparse.truncate(1 << 40)
-    assert read() == [("agent", "one", "a")]
 
 
 def test_damaged_files_affect_no_other_plugin(site: Path) -> None:

@@ -184,7 +184,7 @@ def test_an_odd_file_breaks_its_competition_alone(put, put_competition, name, od
     ODD_FILES[odd](file.parent / name)
     discovery._of_kind.cache_clear()
     discovery.find.cache_clear()
-    discovery._all_entries.cache_clear()
+    discovery._points.cache_clear()
     listed = found("odd", "competition")
     assert listed.state == "broken"
     assert name.removesuffix(".py") in listed.reason or name == "main.py"

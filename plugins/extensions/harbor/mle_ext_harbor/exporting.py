@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,6 @@ from mlecore.controller.experiment import Inputs, read_inputs
 from mlecore.controller.job import tools
 from mlecore.data.prepared import Prepared
 from mlecore.errors import UsageError
-from mlecore.registry.entry_points import version
 from mlecore.runs.plan import Plan, PlannedData
 from mlecore.sandbox.instructions import hardware_words, instructions
 from mlecore.schema import plain

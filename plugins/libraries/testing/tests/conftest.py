@@ -15,7 +15,7 @@ from mlecore_testing.rules import Stop
 from mlecore_testing.scaffold import names, write
 
 from mlecore import competition, facts
-from mlecore.registry import discovery, loading
+from mlecore.registry import discovery, entry_points, loading
 
 WITHOUT_DATA = {"facts", "light", "description", "raw", "prepare", "raw-untouched"}
 
@@ -94,5 +94,12 @@ def judge(harness_of: Callable[..., Harness]) -> Judge:
 
 def forget() -> None:
     """What is installed has changed."""
-    for cache in (discovery._all_entries, discovery._of_kind, discovery.find, loading.load, facts.read_facts):
+    for cache in (
+        discovery._points,
+        discovery._of_kind,
+        discovery.find,
+        loading.load,
+        entry_points.spec_of,
+        facts.read_facts,
+    ):
         cache.cache_clear()
