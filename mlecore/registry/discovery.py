@@ -35,7 +35,7 @@ _version = cache(version)
 
 @cache
 def _points() -> dict[str, list[Point]]:
-    """By kind, and sorted by name and distribution. Those of unknown groups count to the kind that was meant."""
+    """By kind, sorted by name and distribution. Those of unknown groups count to the kind that was meant."""
     found: dict[str, list[Point]] = {kind: [] for kind in KINDS}
     for point in sorted(points(), key=lambda point: (point.name, point.distribution)):
         if point.kind != "command":
@@ -104,7 +104,7 @@ def _named(kind: str, name: str | None = None) -> Iterator[Plugin]:
         elif owners[point.name] != point.distribution:
             yield evolve(plugin, state="shadowed", reason=f"{_shown(owners[point.name])} provides this name")
         else:
-            yield _examined(plugin, point.metadata.get_all("Requires-Dist", []))
+            yield _examined(plugin, point.headers("Requires-Dist"))
 
 
 def _owners(kind: str, found: Sequence[Point]) -> dict[str, str]:

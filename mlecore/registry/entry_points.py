@@ -54,7 +54,11 @@ class Point(NamedTuple):
 
     def header(self, name: str, default: str = "?") -> str:
         """A field of its distribution's metadata."""
-        return str(self.metadata.get_all(name, [default])[0])
+        return next(iter(self.headers(name)), default)
+
+    def headers(self, name: str) -> list[str]:
+        """All values of a field of its distribution's metadata."""
+        return list(map(str, self.metadata.get_all(name, [])))
 
     def load(self) -> Any:
         """What it names, imported."""
@@ -67,15 +71,13 @@ def points() -> Iterator[Point]:
     for distribution in distributions():
         try:
             found = [entry for entry in distribution.entry_points if _ours(entry.group)]
-            if not found:
-                continue
-            metadata = distribution.metadata
-            name = re.sub(r"[-_.]+", "-", metadata["Name"]).lower()
-        except Exception:  # damaged metadata, which must not end the search
+            metadata = distribution.metadata if found else None
+            name = re.sub(r"[-_.]+", "-", metadata["Name"]).lower() if metadata else ""
+        except Exception:  # damaged files, which must not end the search
             continue
-        if name not in seen:
+        if metadata and name not in seen:
+            seen.add(name)
             yield from (Point(entry.group, entry.name, entry.value, metadata) for entry in found)
-        seen.add(name)
 
 
 def commands() -> dict[str, Point]:

@@ -20,7 +20,7 @@ from mlecore.data import DataDirs, Prepared
 from mlecore.data.preparing import prepare
 from mlecore.detecting.ready import ReadyDetector
 from mlecore.grading.report import Report
-from mlecore.registry import discovery, loading
+from mlecore.registry import discovery, entry_points, loading
 from mlecore.registry.provenance import PluginUse
 from mlecore.runs.lock import GroupLock
 from mlecore.runs.plan import Plan
@@ -43,7 +43,14 @@ FAST = Timing(
 
 
 def _forget_plugins() -> None:
-    for cached in (discovery._points, discovery._of_kind, discovery.find, loading.load, loading.load_extensions):
+    for cached in (
+        discovery._points,
+        discovery._of_kind,
+        discovery.find,
+        loading.load,
+        loading.load_extensions,
+        entry_points.spec_of,
+    ):
         cached.cache_clear()
 
 

@@ -8,7 +8,7 @@ import pytest
 from attrs import evolve
 
 from mlecore.data import Prepared, manifest
-from mlecore.registry import discovery, loading
+from mlecore.registry import discovery, entry_points, loading
 
 MODULE = """
 import os
@@ -88,7 +88,7 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Prepared]:
     (info / "entry_points.txt").write_text("[mlecore.competitions]\ntiny = mle_comp_tiny\n")
     monkeypatch.syspath_prepend(str(site))
     monkeypatch.setenv("PYTHONPATH", str(site))
-    caches = (discovery._points, discovery._of_kind, discovery.find, loading.load)
+    caches = (discovery._points, discovery._of_kind, discovery.find, loading.load, entry_points.spec_of)
     for cache in caches:
         cache.cache_clear()
     prepared = tmp_path / "tiny" / "prepared"

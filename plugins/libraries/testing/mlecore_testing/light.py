@@ -24,7 +24,7 @@ for name in sys.argv[1:]:
 
 def light(*plugins: Plugin) -> Iterator[Broken]:
     """Import the plugins in one process: each heavy import is reported for the module that comes first with it."""
-    names = [name for plugin in plugins for name, _ in plugin.modules]
+    names = [name for plugin in plugins for name in plugin.modules()]
     done = subprocess.run(
         [sys.executable, "-c", _SCRIPT, *names],
         env={**child_environment(), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
