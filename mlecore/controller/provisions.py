@@ -117,6 +117,8 @@ class Provisions:
 
     def reason(self, label: str, competition: str) -> str:
         """What such a run waits for, in words; empty if it may start."""
+        if why := self._experiment.missing(label, competition):
+            return why
         missing = (each for each in self._needed(label, competition) if not each.ready)
         return next((f"{each.name}: {each.trouble or each.doing}" for each in missing), "")
 

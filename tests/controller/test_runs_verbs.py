@@ -90,6 +90,16 @@ def test_what_is_not_installed_keeps_only_its_own_runs_from_being_resumed(runs, 
     assert "cannot start" in output and "'uninstalled'" in output and "'nowhere'" in output
 
 
+def test_a_run_whose_competition_is_missing_stays_planned(lab):
+    lab.make(("worker", {}), seeds=2)
+    whole = lab.experiment()
+    with GroupLock(lab.group.folder) as lock:
+        lab.controller(lock).run(frozenset({"worker--coins--0"}))
+    lab.experiment = lambda: evolve(whole, inputs={}, missing_inputs={"coins": "nobody can obfuscate it"})
+    assert "nobody can obfuscate it" in lab.run().unfinished[0]
+    assert states(lab.group.folder) == ["graded", "planned"]
+
+
 def test_a_run_whose_competition_is_missing_is_collected_and_graded_later(lab, monkeypatch):
     lab.make(("worker", {"seconds": "0.2"}))
     whole, changed = lab.experiment(), lab.display.changed
