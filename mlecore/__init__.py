@@ -3,7 +3,6 @@
 >>> import mlecore
 >>> digits = mlecore.competition("optical-digits")       # facts, prepare, check, grade, report
 >>> mlecore.run(agent="baseline", competition="optical-digits", seeds=3)
->>> mlecore.report("my-group")                           # a data frame, one row per run
 >>> mlecore.plugins("agent")                             # what is installed; imports none of it
 
 Errors: ``mlecore.InvalidSubmission`` (the agent's fault), all others below ``mlecore.MlecoreError``.
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from mlecore.errors import InvalidSubmission, MlecoreError
     from mlecore.hookspecs import hookimpl
     from mlecore.registry.discovery import plugins
-    from mlecore.reports.tidy import report
     from mlecore.submissions.table import Table
 
 __all__ = [
@@ -34,7 +32,6 @@ __all__ = [
     "detect",
     "hookimpl",
     "plugins",
-    "report",
     "run",
 ]
 
@@ -49,7 +46,6 @@ _import = lazy_names(
         "detect": "mlecore.detecting.group",
         "hookimpl": "mlecore.hookspecs",
         "plugins": "mlecore.registry.discovery",
-        "report": "mlecore.reports.tidy",
         "run": "mlecore.controller.api",
     },
 )

@@ -85,6 +85,11 @@ def write_duration(seconds: float) -> str | float:
     return seconds
 
 
+def show_number(value: float) -> str:
+    """As short as possible, exact to five digits."""
+    return f"{value:.5g}" if abs(value) >= 1e5 else f"{value:.5f}".rstrip("0").rstrip(".")
+
+
 def counted(number: int, thing: str) -> str:
     """ "1 run", "2 runs"."""
     return f"{number} {thing}{'' if number == 1 else 's'}"

@@ -139,7 +139,7 @@ def upgraded(previous: Path, index: str, folder: Path) -> None:
     if (now := graded(venv, folder)) != score:
         sys.exit(f"after the upgrade the score is {now}, before it was {score}")
     mlecore(venv, "runs", "verify", "before", *places)
-    [reported] = csv.DictReader(mlecore(venv, "report", "before", *places, "--csv").splitlines())
+    [reported] = csv.DictReader(mlecore(venv, "report", "before", *places, "--format", "csv").splitlines())
     if float(reported["score"]) != score:
         sys.exit(f"after the upgrade the run's score is {reported['score']}, before it was {score}")
     print(

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import mle_ext_report
 import pandas as pd
 import polars as pl
 import pytest
@@ -62,9 +63,9 @@ def calls(data: Any) -> dict[str, Callable[[Any], object]]:
         "competition": mlecore.competition,
         "edition": lambda value: mlecore.competition("optical-digits", value),
         "plugins": mlecore.plugins,
-        "report": mlecore.report,
-        "report(runs)": lambda value: mlecore.report("group", runs=value),
-        "report(competitions)": lambda value: mlecore.report("group", competitions=value),
+        "report": mle_ext_report.report,
+        "report(runs)": lambda value: mle_ext_report.report("group", runs=value),
+        "report(competitions)": lambda value: mle_ext_report.report("group", competitions=value),
         "detect": mlecore.detect,
         "detect(runs)": lambda value: mlecore.detect("group", runs=value),
         "Table": lambda value: mlecore.Table(value).frame(),

@@ -237,7 +237,7 @@ def test_the_keys_of_a_model_stay_with_its_gateway(tmp_path: Path) -> None:
             (record,) = load_group(tmp_path / "runs" / "hunted")
             assert record.state == "graded" and record.ended == "finished", said
             said += call(watch, env, tmp_path, "detect", "hunted", "--runs", "runs", "--detector", "leaks")
-            said += call(watch, env, tmp_path, "report", "hunted", "--runs", "runs", "--html", "page.html")
+            said += call(watch, env, tmp_path, "report", "hunted", "--runs", "runs", "--output", "page.html")
             said += call(watch, env, tmp_path, "runs", "export", "hunted", "--runs", "runs", "--logs", "--to", "bundle")
     keys = [dict(request["headers"]) for request in model.served.requests]
     assert any(env["MODEL_KEY"] in str(headers) for headers in keys), "the gateway had it"

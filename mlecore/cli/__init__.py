@@ -31,7 +31,6 @@ _COMMANDS = {
     "check": "Check that a submission is well-formed; needs no answers.",
     "grade": "Grade submissions against the answers.",
     "detect": "Find rule violations, copied code and leaks in runs.",
-    "report": "Report scores, medals and rates of groups of runs.",
     "images": "Build, list, remove and push images of agents.",
     "demo": "Run an agent on small data, from preparing to the report.",
     "doctor": "Check this machine's setup.",

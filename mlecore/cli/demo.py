@@ -6,7 +6,6 @@ import shlex
 import shutil
 import subprocess
 import time
-from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -45,14 +44,14 @@ def command(ctx: click.Context, folder: Path) -> None:
     group = f"demo-{time.strftime('%H%M%S')}"
     data, runs = ["--data", str(folder / "data")], ["--runs", str(folder / "runs")]
     chosen = [word for name in competitions for word in ("--competition", name)]
-    page = ["--html", str(folder / "report.html")] if find_spec("mle_lib_pages") else []
+    page = folder / "report.html"
 
     _show(ctx, "prepare", *competitions, "--synthetic", *data)
     limits = ["--time-limit", "10m", "--group", group, "--no-detect"]
     _show(ctx, "run", "--agent", "baseline", *chosen, "--synthetic", *limits, *data, *runs, *isolation)
-    _show(ctx, "report", group, *runs, *page)
+    _show(ctx, "report", group, *runs, "--output", str(page))
 
-    click.echo(f"\nEvery run's files: {folder / 'runs' / group}/" + (f"; the report: {page[1]}" if page else ""))
+    click.echo(f"\nEvery run's files: {folder / 'runs' / group}/; the report: {page}")
     own = "--agent command -A argv='python my_agent.py' -A pip=pandas --competition optical-digits"
     click.echo(f"Your own agent on the same data:\n  mlecore run {own} {shlex.join([*data, *runs])}")
     click.echo("With a Kaggle account: mlecore doctor, then mlecore prepare spaceship-titanic")

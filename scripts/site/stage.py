@@ -25,7 +25,7 @@ from overviews import changes_page, competitions_page, known_issues_page  # noqa
 
 PROJECT_FILES = ("CHANGELOG.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "SECURITY.md", "LICENSE")
 PYTHON = "# Python reference\n\nHow to use it, with examples: [Python API](../api.md).\n\n"
-PUBLIC = ("mlecore.api", "mlecore.controller.api", "mlecore.detecting.group", "mlecore.reports.tidy", "mlecore.errors")
+PUBLIC = ("mlecore.api", "mlecore.controller.api", "mlecore.detecting.group", "mle_ext_report", "mlecore.errors")
 GENERATED: Mapping[str, Callable[[], str]] = {
     "competitions.md": competitions_page,
     "known-issues.md": known_issues_page,

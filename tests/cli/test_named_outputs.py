@@ -21,7 +21,7 @@ COMMANDS = [
     ("runs", "export", "g", "--to", "{to}/b.zip"),
     ("runs", "export", "g", "--to", "{to}/b.jsonl"),
     ("view", "--static", "{to}/site"),
-    ("report", "g", "--html", "{to}/page.html"),
+    ("report", "g", "--output", "{to}/page.html"),
 ]
 
 

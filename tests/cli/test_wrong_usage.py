@@ -8,10 +8,10 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
+from mle_ext_report.benchmark import split_ids
 
 from mlecore.cli import main
 from mlecore.cli._shared import competitions_named
-from mlecore.reports.benchmark import split_ids
 from mlecore.runs.planning import make_plan
 
 RUN = "run --agent dummy --competition optical-digits --dry-run"

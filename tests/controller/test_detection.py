@@ -11,6 +11,10 @@ from typing import Any
 import pytest
 from attrs import evolve
 from click.testing import CliRunner
+from mle_ext_report.graded import read_graded
+from mle_ext_report.sections import sections
+from mle_ext_report.sources import read_sources
+from mle_ext_report.summary import summarise
 
 from mlecore.cli import main
 from mlecore.controller.api import run_group
@@ -19,10 +23,6 @@ from mlecore.detecting.judging import Dismissed, Judges
 from mlecore.detecting.ready import ready
 from mlecore.detecting.view import unavailable
 from mlecore.errors import UsageError
-from mlecore.reports.graded import read_graded
-from mlecore.reports.sections import sections
-from mlecore.reports.sources import read_sources
-from mlecore.reports.summary import summarise
 from mlecore.runs.findings import Findings, read_findings
 from mlecore.runs.planning import make_plan
 from mlecore.runs.store import load_group

@@ -14,6 +14,7 @@ import mle_agent_codex
 import pytest
 from attrs import evolve
 from click.testing import CliRunner
+from mle_ext_report.conditions import conditions
 from mlecore_testing import scripted_run
 from mlecore_testing.agents.harness import AgentBench
 from mlecore_testing.models import Answer
@@ -22,7 +23,6 @@ from mlecore.agents import McpServer
 from mlecore.cli import main
 from mlecore.errors import UsageError
 from mlecore.registry.loading import load
-from mlecore.reports.conditions import conditions
 from mlecore.runs.plan import Plan
 from mlecore.runs.planning import make_plan, parse_plan, write_plan
 from mlecore.sandbox.instructions import instructions_for

@@ -304,7 +304,7 @@ def test_later_changes_are_reported(verb, how, words):
     if "changed" in words or "grade.json" in words:
         assert "graded (altered)" in verb("runs", "list", "g")[1]
     if "copy" not in words:
-        assert words in verb("report", "g", "--json")[1]
+        assert words in verb("report", "g", "--format", "json")[1]
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ def test_there_are_commands_and_wrong_ones_are_noticed() -> None:
     assert list(shown("```\nmlecore run \\\n  --agent x   # y\nmlecore runs list [GROUP]\n```\n")) == [
         "mlecore run --agent x"
     ]
-    for words in (["nosuch"], ["run", "--nosuch"], ["runs", "nosuch"], ["report", "--html"]):
+    for words in (["nosuch"], ["run", "--nosuch"], ["runs", "nosuch"], ["report", "--output"]):
         with pytest.raises(click.UsageError):
             parsed(words)
 

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 from click.testing import CliRunner
+from mle_ext_report.sources import read_sources
+from mle_ext_report.summary import summarise
 from mle_ext_sharing.exporting import export_group
 from mlecore_testing import drawn_groups
 
@@ -18,8 +20,6 @@ from mlecore import files
 from mlecore.cli import main
 from mlecore.detectors import Finding
 from mlecore.registry.provenance import PluginUse
-from mlecore.reports.sources import read_sources
-from mlecore.reports.summary import summarise
 from mlecore.runs.digests import with_digest
 from mlecore.runs.findings import Findings, read_findings, write_findings
 from mlecore.runs.journal import Journal

@@ -55,7 +55,7 @@ def _data(record: RunRecord) -> str:
 def _result(record: RunRecord) -> str:
     """Score, direction, medal and thresholds, or why there are none; empty if it is not graded."""
     from mlecore.data.prepared import no_medals
-    from mlecore.reports.cells import threshold
+    from mlecore.units import show_number
 
     if (report := record.report) is None:
         return ""
@@ -65,11 +65,11 @@ def _result(record: RunRecord) -> str:
     words = f"score {report.score_text} ({'lower' if report.is_lower_better else 'higher'} is better)"
     if report.gold_threshold is not None:
         median = "above" if report.above_median else "not above"
-        places = ", ".join(f"{name} {threshold(getattr(report, f'{name}_threshold'))}" for name in ("gold", "bronze"))
+        places = ", ".join(f"{name} {show_number(getattr(report, f'{name}_threshold'))}" for name in ("gold", "bronze"))
         return f"{words}, {f'{report.medal} medal' if report.medal else 'no medal'}, {median} the median ({places})"
     if report.sample_score is not None:
         beats = "beats" if report.beats_sample else "does not beat"
-        words += f", {beats} the sample submission ({threshold(report.sample_score)})"
+        words += f", {beats} the sample submission ({show_number(report.sample_score)})"
     return f"{words}; no medals: {no_medals(report.data_kind, report.comparability)}"
 
 

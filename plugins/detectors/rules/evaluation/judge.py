@@ -18,12 +18,12 @@ from typing import Any
 
 from mle_detector_rules import detector
 from mle_detector_rules.judging import judge
+from mle_ext_report.statistics import wilson
 
 from mlecore.competitions import competition
 from mlecore.errors import MlecoreError
 from mlecore.options import pairs, resolve
 from mlecore.registry.provenance import PluginUse
-from mlecore.reports.statistics import wilson
 from mlecore.runs.record import Limits, RunRecord
 
 LOGS = Path(__file__).with_name("logs")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import date
 
+from mle_ext_report.appendix import Appendix, Dot
+
 from mle_ext_familiarity.measured import Measure, Measured
 from mle_ext_familiarity.questions import TOLERANCE
 from mle_ext_familiarity.relation import Ages, Relation
-from mlecore.reports.appendix import Appendix, Dot
 
 _TITLES: Mapping[Measure, str] = {
     "text": "Familiarity with competitions' pages",

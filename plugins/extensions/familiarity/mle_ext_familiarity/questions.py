@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from statistics import fmean
 
 from attrs import frozen
+from mle_ext_report.statistics import wilson
 
 from mle_ext_familiarity.calls import Calls
 from mle_ext_familiarity.measured import Measured, at_least
 from mlecore.facts import Facts
-from mlecore.reports.statistics import wilson
 
 TOLERANCE = 0.01  # of the true number
 _LETTERS = "ABCD"

@@ -55,8 +55,8 @@ class Ages:
 
 def positions(groups: Sequence[str], runs: Path) -> dict[str, float]:
     """Competition -> mean position of the groups' runs, where the human leaderboard gives one. Raises UsageError."""
-    from mlecore.reports.sources import read_sources
-    from mlecore.reports.summary import summarise
+    from mle_ext_report.sources import read_sources
+    from mle_ext_report.summary import summarise
 
     found: dict[str, list[float]] = defaultdict(list)
     for setup in summarise(read_sources(list(groups), [], runs)).setups:

@@ -10,6 +10,7 @@ from typing import Any
 from attrs import evolve
 from inspect_ai.event import ModelEvent
 from inspect_ai.log import EvalLog, EvalSample
+from mle_ext_report.grading_reports import report_of
 from mle_ext_sharing.foreign import ForeignRun, create_imported, label_of
 from mlecore_jobs.fetching import GATEWAY_LOG, OUTSIDE_LOGS
 
@@ -21,7 +22,6 @@ from mlecore.errors import DataError, UsageError
 from mlecore.grading.report import Report
 from mlecore.model.imported import Imported
 from mlecore.registry.provenance import PluginUse
-from mlecore.reports.grading_reports import report_of
 from mlecore.runs.measured import measure
 from mlecore.runs.record import Limits
 from mlecore.schema import SchemaError, parse_json

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from inspect_ai.scorer import Metric, Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import TaskState
 from inspect_ai.util import concurrency, sandbox
+from mle_ext_report.position import position
 
 from mle_ext_inspect.collecting import SUBMISSION, collect, unpack
 from mle_ext_inspect.setting import Setting
 from mlecore.data.prepared import no_medals
 from mlecore.grading.report import Report
-from mlecore.reports.position import position
 
 if TYPE_CHECKING:
     from mlecore.grading.isolated import IsolatedGrader

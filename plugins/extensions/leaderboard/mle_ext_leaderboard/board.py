@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Literal
 
 from attrs import field, frozen
+from mle_ext_report.benchmark import split_ids
 from mle_ext_sharing.bundle import WrongBundle
 
 from mle_ext_leaderboard.entry import Entry, read_entry
 from mlecore.errors import UsageError
-from mlecore.reports.benchmark import split_ids
 from mlecore.schema import SchemaError, read_toml, structure
 
 RULES = "leaderboard.toml"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from mle_ext_report.cells import one_line
+from mle_ext_report.export import markdown_table
 from mle_ext_sharing.signed import Signed
 
 from mle_ext_leaderboard.checking import Check
 from mle_ext_leaderboard.proofs import HEADER, proofs
 from mle_ext_leaderboard.rules import Remark
-from mlecore.reports.cells import one_line
-from mlecore.reports.text import markdown_table
 
 _VERDICTS = {0: "accepted", 1: "**rejected**", 3: "**undecided**"}
 _LONGEST = 1000  # characters of a cell

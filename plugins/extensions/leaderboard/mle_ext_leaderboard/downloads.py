@@ -7,11 +7,11 @@ from typing import Any
 
 import msgspec
 from attrs import asdict
+from mle_ext_report.export import as_csv
+from mle_ext_report.published import SOURCE, SPLITS, published
 
 from mle_ext_leaderboard.board import Board
 from mle_ext_leaderboard.tables import Row, Standing, Table
-from mlecore.reports.published import SOURCE, SPLITS, published
-from mlecore.reports.text import as_csv
 
 
 def board_json(board: Board, found: Sequence[Standing], shown: Sequence[Table]) -> bytes:

@@ -7,17 +7,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from mle_ext_report.pages import environment, inline
+from mle_ext_report.pages.charts import Line, line_chart
+from mle_ext_report.pages.marks import Square, kind
+from mle_ext_report.pages.scale import Scale
+from mle_ext_report.published import SOURCE, SPLITS, published
 from mle_ext_sharing.signed import NOT_PROVED, absent
-from mle_lib_pages import environment, inline
-from mle_lib_pages.charts import Line, line_chart
-from mle_lib_pages.marks import Square, kind
-from mle_lib_pages.scale import Scale
 
 from mle_ext_leaderboard.board import Board
 from mle_ext_leaderboard.comment import ordered
 from mle_ext_leaderboard.results import Results, RunResult
 from mle_ext_leaderboard.tables import TAGS, Goal, Row, Standing, Table
-from mlecore.reports.published import SOURCE, SPLITS, published
 
 _HERE = Path(__file__).parent
 GOALS: Mapping[Goal, str] = {"any_medal": "any medal, %", "beats_sample": "better than the sample submission, %"}

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from attrs import frozen
-
-from mlecore.reports.statistics import Counts, Interval, rate_interval
+from mle_ext_report.statistics import Counts, Interval, rate_interval
 
 DRAWS = 2000
 SEED = 20260426

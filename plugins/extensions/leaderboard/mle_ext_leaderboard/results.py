@@ -12,14 +12,14 @@ from typing import Any
 
 import msgspec
 from attrs import evolve, frozen
+from mle_ext_report.cells import one_line
+from mle_ext_report.conditions import all_conditions
+from mle_ext_report.graded import Graded, read_graded
+from mle_ext_report.progress import progress
 
 from mlecore.errors import DataError
 from mlecore.registry.provenance import file_digest
 from mlecore.regular import read_regular
-from mlecore.reports.cells import one_line
-from mlecore.reports.conditions import all_conditions
-from mlecore.reports.graded import Graded, read_graded
-from mlecore.reports.progress import progress
 from mlecore.runs.record import WITH_OUTPUT, RunRecord
 from mlecore.runs.store import load_group, open_group
 from mlecore.schema import SchemaError, parse_json

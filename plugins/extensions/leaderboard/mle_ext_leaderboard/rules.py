@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from attrs import frozen
+from mle_ext_report.conditions import OF_A_COMPETITION
 
 from mle_ext_leaderboard.board import Rules
 from mle_ext_leaderboard.disclosures import HARDWARE, compare
 from mle_ext_leaderboard.entry import Entry
 from mle_ext_leaderboard.results import Results, RunResult
-from mlecore.reports.conditions import OF_A_COMPETITION
 from mlecore.units import counted
 
 Level = Literal["error", "undecided", "warning", "note"]

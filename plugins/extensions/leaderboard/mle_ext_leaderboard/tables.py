@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Literal
 
 from attrs import evolve, field, frozen
+from mle_ext_report.rates import counts, left_out, unranked
 from mle_ext_sharing.bundle import OpenBundle, require_head
 from mle_ext_sharing.signed import has_second_party
 
@@ -17,7 +18,6 @@ from mle_ext_leaderboard.ranking import Ranked, rank_entries
 from mle_ext_leaderboard.results import Results, RunResult
 from mle_ext_leaderboard.rules import covered_sets, rejection, table_key
 from mlecore.errors import MlecoreError
-from mlecore.reports.rates import counts, left_out, unranked
 
 Goal = Literal["any_medal", "beats_sample"]
 

@@ -7,8 +7,7 @@ import statistics
 
 import pytest
 from mle_ext_leaderboard.ranking import rank_entries
-
-from mlecore.reports.statistics import rate_interval
+from mle_ext_report.statistics import rate_interval
 
 
 def entry(shares: list[int], of: int = 3) -> dict[str, tuple[int, int]]:

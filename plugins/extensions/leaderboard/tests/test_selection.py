@@ -13,12 +13,12 @@ from mle_ext_leaderboard.board import open_board
 from mle_ext_leaderboard.checking import Check, check_rules
 from mle_ext_leaderboard.duplicates import known_of
 from mle_ext_leaderboard.tables import Standing, standings, tables
+from mle_ext_report.sources import read_sources
+from mle_ext_report.summary import summarise
 from mlecore_testing import drawn_groups
 
 from mlecore.agents import Usage
 from mlecore.registry.provenance import PluginUse
-from mlecore.reports.sources import read_sources
-from mlecore.reports.summary import summarise
 from mlecore.runs.findings import Findings, write_findings
 from mlecore.runs.measured import ModelCalls
 from mlecore.runs.record import RunRecord

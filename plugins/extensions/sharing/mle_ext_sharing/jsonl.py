@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from attrs import evolve
+from mle_ext_report.grading_reports import BENCHMARK, read_reports
 
 from mle_ext_sharing.foreign import ForeignRun, create_imported, label_of
 from mlecore import files
@@ -14,7 +15,6 @@ from mlecore.errors import DataError, UsageError
 from mlecore.grading.batch import Line, read_jsonl
 from mlecore.model.imported import Imported
 from mlecore.regular import is_regular, regular_files
-from mlecore.reports.grading_reports import BENCHMARK, read_reports
 from mlecore.runs.record import WITH_OUTPUT
 from mlecore.runs.store import load_group
 from mlecore.scratch import scratch

@@ -14,11 +14,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from mle_ext_report.grading_reports import BENCHMARK, read_reports
+
 from mle_ext_sharing.foreign import ForeignRun, create_imported, label_of
 from mlecore.errors import UsageError
 from mlecore.grading.report import Report
 from mlecore.model.imported import Imported
-from mlecore.reports.grading_reports import BENCHMARK, read_reports
 from mlecore.schema import SchemaError, read_json
 
 _RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*_[A-Za-z0-9-]+")

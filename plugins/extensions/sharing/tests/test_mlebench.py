@@ -175,7 +175,7 @@ def test_record_grade_and_report_agree_on_the_edition(tmp_path: Path, name: str,
             V2[record.competition],
             V2[record.competition] == "near" and not synthetic,
         )
-    shown = CliRunner().invoke(main, ["report", "g", "--runs", str(tmp_path / "runs"), "--json"])
+    shown = CliRunner().invoke(main, ["report", "g", "--runs", str(tmp_path / "runs"), "--format", "json"])
     (setup,) = json.loads(shown.output)["setups"]
     assert setup["edition"] == "v2" and (setup["goal"] == "beats_sample") == synthetic
 

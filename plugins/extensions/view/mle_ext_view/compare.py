@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
-from mlecore.reports.graded import read_graded
+from mle_ext_report.graded import read_graded
+
 from mlecore.runs.record import RunRecord
 from mlecore.units import show_duration
 

@@ -9,11 +9,11 @@ from typing import Any
 
 from attrs import evolve, frozen
 from markupsafe import Markup
-from mle_lib_pages.charts import Line, Point, line_chart, scatter_chart
-from mle_lib_pages.marks import Square
-from mle_lib_pages.scale import Scale
+from mle_ext_report.cells import one_line
+from mle_ext_report.pages.charts import Line, Point, line_chart, scatter_chart
+from mle_ext_report.pages.marks import Square
+from mle_ext_report.pages.scale import Scale
 
-from mlecore.reports.cells import one_line
 from mlecore.runs.record import SETTLED, moment
 from mlecore.units import show_duration
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from attrs import field, frozen
+from mle_ext_report.graded import Graded, Moment
 
 from mlecore.controller.collect import MAX_CODE_FILES
-from mlecore.reports.graded import Graded, Moment
 from mlecore.runs.snapshots import code_snapshots, snapshots
 from mlecore.units import show_duration
 

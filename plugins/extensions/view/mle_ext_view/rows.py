@@ -6,10 +6,10 @@ import os
 from pathlib import Path
 
 from attrs import frozen
+from mle_ext_report.position import position
 
 from mlecore.errors import DataError
 from mlecore.grading.report import Report, read_report
-from mlecore.reports.position import position
 from mlecore.runs.findings import OUTCOMES, DetectorOutcome, read_findings
 from mlecore.runs.folders import FINDINGS, RECORD
 from mlecore.runs.record import RunRecord, moment

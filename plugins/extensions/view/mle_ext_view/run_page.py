@@ -10,15 +10,15 @@ from typing import Any
 
 from attrs import evolve, frozen
 from markupsafe import Markup
-from mle_lib_pages.charts import Line, line_chart
-from mle_lib_pages.scale import Scale
-from mle_lib_pages.strips import Axis, Dot, score_strip, strip_scale
+from mle_ext_report.graded import Graded, read_graded
+from mle_ext_report.pages.charts import Line, line_chart
+from mle_ext_report.pages.scale import Scale
+from mle_ext_report.pages.strips import Axis, Dot, score_strip, strip_scale
 
 from mlecore.detectors import Evidence
 from mlecore.errors import MlecoreError
 from mlecore.grading.report import Report
 from mlecore.printable import printable
-from mlecore.reports.graded import Graded, read_graded
 from mlecore.runs.findings import place, read_findings
 from mlecore.runs.folders import RECORD
 from mlecore.runs.journal import Journal

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from mle_lib_pages import environment, inline, linked
+from mle_ext_report.cells import one_line
+from mle_ext_report.pages import environment, inline, linked
 
 from mlecore.printable import printable
-from mlecore.reports.cells import one_line
 from mlecore.runs.record import RunRecord
 from mlecore.units import counted, show_duration, show_size
 

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from attrs import evolve
+from mle_ext_report.benchmark import comparable, split_ids
 
 from mlecore.agents import Usage
 from mlecore.backends import Hardware
 from mlecore.grading.report import Report
 from mlecore.registry.provenance import PluginUse
-from mlecore.reports.benchmark import comparable, split_ids
 from mlecore.runs.digests import with_digest, with_digests
 from mlecore.runs.planning import parse_plan
 from mlecore.runs.record import Collected, RunRecord, State

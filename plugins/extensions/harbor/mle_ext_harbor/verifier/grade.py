@@ -9,10 +9,11 @@ import json
 import math
 from pathlib import Path
 
+from mle_ext_report.position import position
+
 from mlecore.competitions import competition
 from mlecore.data.prepared import Prepared
 from mlecore.grading.report import Report, grade
-from mlecore.reports.position import position
 from mlecore.schema import structure
 
 SUBMISSION = Path("/home/submission/submission.csv")

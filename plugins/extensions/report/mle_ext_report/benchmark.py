@@ -1,0 +1,96 @@
+"""The 82 competitions of MLE-bench (75, and its split dev) and what reports sort them by, without their plugins.
+
+Reports are read on machines where no competition is installed; a rate over a split still needs to know all of it.
+benchmark.csv repeats facts of each competition.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from attrs import frozen
+
+if TYPE_CHECKING:
+    from mlecore.facts import Facts
+
+SPLITS = ("low", "medium", "high")
+_NAMES = {"low": ("low", "lite", "all"), "medium": ("medium", "all"), "high": ("high", "all"), "dev": ("dev",)}
+
+
+@frozen(kw_only=True)
+class Listed:
+    """What reports know of a competition; None where it is neither of the benchmark nor installed."""
+
+    id: str
+    split: str | None = None
+    modality: str | None = None
+    task: str | None = None
+    metric: str | None = None
+    incomparable: str = ""  # editions that its human leaderboard does not compare with, separated by blanks
+
+
+@cache
+def _benchmark() -> dict[str, Listed]:
+    with (files("mle_ext_report") / "benchmark.csv").open(encoding="utf-8") as lines:
+        return {row["id"]: Listed(**row) for row in csv.DictReader(lines)}
+
+
+def split_ids(split: str) -> tuple[str, ...]:
+    """Ids of "low" (or "lite"), "medium", "high", "all" or "dev": 22, 38, 15, 75 and 7. None of another word."""
+    return tuple(listed.id for listed in _benchmark().values() if split in _NAMES[listed.split or ""])
+
+
+@cache
+def listed(competition: str) -> Listed:
+    """What is known of a competition: from the benchmark's table, else from its plugin if that is installed."""
+    if known := _benchmark().get(competition):
+        return known
+    if (facts := edition_facts(competition)) is None:
+        return Listed(id=competition)
+    return Listed(
+        id=competition,
+        split=facts.split,
+        modality=facts.modality,
+        task=facts.task,
+        metric=facts.metric,
+        incomparable=" ".join(name for name, edition in facts.editions.items() if edition.thresholds == "none"),
+    )
+
+
+@cache
+def edition_facts(competition: str, edition: str = "v1") -> Facts | None:
+    """Of an installed competition; None if it is not installed, or has no such edition."""
+    from mlecore.competitions import competition as installed
+    from mlecore.errors import MlecoreError
+
+    try:
+        return installed(competition, edition).facts
+    except MlecoreError:
+        return None
+
+
+def comparable(competition: str, edition: str) -> bool:
+    """Does its human leaderboard compare with this edition? Where it does not, there are no medals."""
+    return edition not in listed(competition).incomparable.split()
+
+
+def task_family(task: str | None) -> str | None:
+    """The kind of problem in one word, for slices: a fact sheet's own words are too many to compare by."""
+    if task is None:
+        return None
+    words = task.lower()
+    return next((family for family, marks in _FAMILIES if any(mark in words for mark in marks)), "other")
+
+
+_FAMILIES: Sequence[tuple[str, tuple[str, ...]]] = (
+    ("segmentation", ("segmentation",)),
+    ("detection", ("detection",)),
+    ("regression", ("regression", "positioning")),
+    ("classification", ("classification", "tagging")),
+    ("text generation", ("normali", "sequence to sequence", "to text", "missing from")),
+    ("extraction", ("span", "question answering")),
+)

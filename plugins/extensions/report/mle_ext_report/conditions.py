@@ -1,0 +1,98 @@
+"""What results depend on besides the agent. Runs that differ in it are averaged or compared only on request."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+from mlecore.backends import Hardware
+from mlecore.runs.record import RunRecord
+from mlecore.units import show_duration, show_size
+
+OF_A_COMPETITION = ("data of ", "answers of ", "description of ")
+"""Conditions that differ between competitions by their nature."""
+
+OF_THE_AGENT = ("agent's source", "image", "gateway")
+"""What may differ between two agents that are compared: it is what the comparison is about."""
+
+
+def conditions(run: RunRecord) -> dict[str, str]:
+    """Each condition in words; "unknown" if it was not recorded. Hardware by its class, not by the machine."""
+    limits = run.limits
+    values: dict[str, Any] = {
+        "edition": run.edition,
+        "obfuscation": run.obfuscation,
+        "data": run.data_kind,
+        "agent's source": f"{run.agent.version} {run.agent.source[:12]} {(run.launch_digest or '')[:12]}".strip(),
+        f"data of {run.competition}": _short(run.data_digest),
+        f"answers of {run.competition}": _short(run.answers_digest),
+        f"description of {run.competition}": _short(run.description_digest),
+        "image": _short(run.image_digest),
+    }
+    for plugin in run.plugins:
+        values[f"plugin {plugin.name}"] = f"{plugin.version} {plugin.source[:12]}".strip()
+    given = {
+        "time limit": show_duration(limits.time),
+        "CPUs": "no limit" if limits.cpus is None else f"{limits.cpus:g}",
+        "memory": "no limit" if limits.memory is None else show_size(limits.memory),
+        "GPUs": str(limits.gpus),
+        "network": _network(run),
+        "gateway": run.endpoint if run.limits.network == "llm" and run.endpoint else "none",
+        "gateway rules": ", ".join(sorted(run.access.allow)) if run.access and run.access.allow else "none",
+        "server tools": "allowed" if run.access and run.access.server_tools else "not allowed",
+        "MCP servers": ", ".join(f"{name}={limits.mcp[name].url}" for name in sorted(limits.mcp)) or "none",
+        "backend": f"{run.backend.name} {(run.sandbox and run.sandbox.isolation) or ''}".strip(),
+    }
+    values |= dict.fromkeys([*given, "hardware class"]) if run.imported_from else given
+    if hardware := hardware_class(run.hardware):
+        values["hardware class"] = hardware
+    return {name: str(value) if value not in (None, "") else "unknown" for name, value in values.items()}
+
+
+def _network(run: RunRecord) -> str:
+    """What was reached beside the gateway, and how far that was enforced: a limit that was not is another condition."""
+    if run.limits.network == "open":
+        return "open"
+    words = " ".join(["closed", *(f"except {host}" for host in run.limits.allow)])
+    return f"{words}, {run.sandbox.network.level}" if run.sandbox else words
+
+
+def hardware_class(hardware: Hardware) -> str:
+    """CPUs and GPUs of a job: "8 CPUs, 2 x NVIDIA H200"; empty if nobody measured them."""
+    if hardware == Hardware():
+        return ""
+    cpus = f"{hardware.cpus:g} CPUs" if hardware.cpus is not None else "unknown CPUs"
+    return ", ".join([cpus, *(f"{count} x {name}" for name, count in sorted(Counter(hardware.gpus).items()))])
+
+
+def differences(runs: Iterable[RunRecord]) -> dict[str, list[str]]:
+    """Conditions that are not the same for all runs -> their values, in order of appearance."""
+    return {name: values for name, values in all_conditions(runs).items() if len(values) > 1}
+
+
+def shared(runs: Iterable[RunRecord]) -> dict[str, str]:
+    """Conditions that are the same for all runs, those of single competitions left out."""
+    return {
+        name: values[0]
+        for name, values in all_conditions(runs).items()
+        if len(values) == 1 and not name.startswith(OF_A_COMPETITION)
+    }
+
+
+def all_conditions(runs: Iterable[RunRecord]) -> dict[str, list[str]]:
+    """Each condition -> its values, in order of appearance."""
+    seen: dict[str, dict[str, None]] = defaultdict(dict)
+    for run in runs:
+        for name, value in conditions(run).items():
+            seen[name][value] = None
+    return {name: list(values) for name, values in seen.items()}
+
+
+def between(a: Iterable[RunRecord], b: Iterable[RunRecord]) -> dict[str, list[str]]:
+    """Conditions that differ between two agents' runs on the same competitions, but not what makes the agents two."""
+    return {name: values for name, values in differences([*a, *b]).items() if name not in OF_THE_AGENT}
+
+
+def _short(digest: str | None) -> str | None:
+    return None if digest is None else digest.removeprefix("sha256:")[:12]

@@ -1,0 +1,81 @@
+"""Competitions by setups, with a square per run."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+
+from attrs import frozen
+
+from mle_ext_report.cells import one_line, score
+from mle_ext_report.document import SetupSummary
+from mle_ext_report.lines import RunLine
+from mle_ext_report.pages.marks import Square, kind
+from mle_ext_report.sections.results import by_competition, facts_line
+
+_WITH_SCORES = 4  # setups; with more of them, mean scores would make the table too wide
+_SPLITS = ("low", "medium", "high")
+
+
+@frozen(kw_only=True)
+class Cell:
+    """Runs of one setup on one competition, by seed; ``score`` is the mean of the valid ones, empty if not shown."""
+
+    squares: tuple[Square, ...]
+    score: str
+
+
+@frozen(kw_only=True)
+class Row:
+    competition: str
+    cells: tuple[Cell, ...]
+
+
+@frozen(kw_only=True)
+class Matrix:
+    """Rows by split. ``kinds`` of squares that occur."""
+
+    rows: Mapping[str, Sequence[Row]]
+    kinds: frozenset[str]
+
+    @property
+    def medals(self) -> bool:
+        return not self.kinds.isdisjoint(("gold", "silver", "bronze"))
+
+
+def matrix(setups: Sequence[SetupSummary]) -> Matrix:
+    """In the order of ``setups``."""
+    links = {id(line): f"#run-{setup.key}-{at}" for setup in setups for at, line in enumerate(setup.runs)}
+    scores = len(setups) <= _WITH_SCORES
+    rows: dict[str, list[Row]] = {}
+    for competition, by_setup in by_competition(setups).items():
+        some = facts_line(by_setup)
+        split = some.split if some.split in _SPLITS else "other"
+        cells = tuple(_cell(by_setup.get(setup.key, ()), links, scores) for setup in setups)
+        rows.setdefault(split, []).append(Row(competition=one_line(competition), cells=cells))
+    squares = [square for of in rows.values() for row in of for cell in row.cells for square in cell.squares]
+    return Matrix(
+        rows={split: rows[split] for split in (*_SPLITS, "other") if split in rows},
+        kinds=frozenset(square.kind for square in squares)
+        | ({"flagged"} if any(square.flagged for square in squares) else set()),
+    )
+
+
+def _cell(lines: Sequence[RunLine], links: Mapping[int, str], scores: bool) -> Cell:
+    ordered = sorted(lines, key=lambda line: (line.seed, line.column))
+    known = [line.score for line in lines if line.score is not None]
+    return Cell(
+        squares=tuple(_square(line, links[id(line)]) for line in ordered),
+        score=f"{statistics.fmean(known):.5f}" if scores and known else "",
+    )
+
+
+def _square(line: RunLine, link: str) -> Square:
+    what = {"none": "no submission", "invalid": f"invalid: {line.why}"}.get(line.submission, line.submission)
+    flagged = ", flagged" if line.suspicions else ""
+    return Square(
+        kind=kind(line.submission, line.medal, line.above_median, line.beats_sample),
+        words=one_line(f"seed {line.column}: {score(line) if line.submission == 'valid' else what}{flagged}"),
+        link=link,
+        flagged=bool(line.suspicions),
+    )

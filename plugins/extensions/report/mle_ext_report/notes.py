@@ -1,0 +1,202 @@
+"""Sentences about one setup: what its figures include, and what casts doubt on them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from mle_ext_report.cells import some
+from mle_ext_report.compare import goal_of
+from mle_ext_report.document import Coverage, Own, SetupSummary, SplitSummary
+from mle_ext_report.graded import Graded
+from mle_ext_report.rates import SplitRates
+from mle_ext_report.setups import Setup
+from mle_ext_report.tallies import detectors
+from mlecore.data.prepared import no_medals as no_medals_on
+from mlecore.runs.record import Attempt, RunRecord
+from mlecore.units import counted
+
+_FEW_FAILED, _MANY_FAILED = 3, 0.1  # more failed calls than this, and a larger share of all, are worth a note
+
+
+def no_medals(setup: Setup) -> str:
+    """Why the setup earns no medals."""
+    found = [(item.report.data_kind, item.report.comparability) for item in setup.runs if item.report]
+    found += [(item.run.data_kind, "same") for item in setup.runs if not item.report and item.run.data_kind]
+    reasons = dict.fromkeys(no_medals_on(*each) for each in found if each != ("published", "same"))
+    return f"No medals: {'; '.join(reasons) or 'no human leaderboard'}."
+
+
+def notes(setup: Setup, rates: Sequence[SplitSummary], coverage: Coverage) -> Iterable[str]:
+    """The sentences about one setup."""
+    yield from _coverage(setup, coverage)
+    yield from _marked(setup)
+    yield from _beaten(setup, coverage)
+    planned = {item.run.competition for item in setup.runs}
+    yield from _incomplete_seeds([row.rates for row in rates if planned.issuperset(row.rates.ids)])
+    for row in (summary.rates for summary in rates):
+        if row.split == "these" and (unplanned := [id for id in row.ids if id not in planned]):
+            yield f"Chosen competitions that no run was planned on: {some(unplanned)}."
+        if row.left_out and row.seeds and goal_of(setup.runs) == "any_medal":
+            yield f"Medal rates over {row.split} count {row.left_out}."
+    others = [item.run.name for item in setup.counted if item.report and item.report.began_with]
+    if others:
+        yield f"Graded on request by another plugin than the one that their group started with: {some(others)}."
+    ungraded = [item.run.name for item in setup.counted if item.report is None]
+    if ungraded:
+        group = setup.counted[0].run.group
+        yield (f"Not graded yet, and no medal until then: {some(ungraded)}; `mlecore runs resume {group}` grades them.")
+    yield from _model_notes(setup)
+    forced = [item.run for item in setup.runs if item.run.forced]
+    if forced:
+        were = some([f"{run.name} (was {_results(run)})" for run in forced])
+        yield f"Results were replaced by hand (`runs retry --force`) in {counted(len(forced), 'run')}: {were}."
+    failed, undecided = (
+        [item.run.name for item in setup.counted if any(each.outcome == outcome for each in item.judgements)]
+        for outcome in ("failed", "undecided")
+    )
+    gaps = [use.gap for use in detectors(setup.counted) if use.gap]
+    if gaps:
+        yield f"Judged {', '.join(gaps)}; `mlecore detect {setup.counted[0].run.group}` judges the others."
+    if failed:
+        group = setup.counted[0].run.group
+        yield (
+            f"Detectors failed on {counted(len(failed), 'run')}, which may not be clean: {some(failed)}; "
+            f"`mlecore detect {group}` tries again."
+        )
+    if undecided:
+        runs = counted(len(undecided), "run")
+        yield f"Detectors could not decide about {runs}, which may not be clean: {some(undecided)}."
+
+
+def _marked(setup: Setup) -> Iterable[str]:
+    """Competitions whose medals do not mean quite what they mean in v1."""
+    near = {item.run.competition for item in setup.runs if item.report and item.report.comparability == "near"}
+    if near:
+        yield (
+            f"Edition {setup.runs[0].run.edition} splits the data of these competitions otherwise, or has more inputs; "
+            f"their medals are only near those of v1: {some(sorted(near), 10)}."
+        )
+
+
+def _coverage(setup: Setup, coverage: Coverage) -> Iterable[str]:
+    """The denominator of every rate, where it is not simply all runs."""
+    runs = counted(coverage.planned_runs, "run")
+    competitions = counted(coverage.planned_competitions, "competition")
+    missing = [item.run.name for item in setup.runs if not item.counts]
+    if not missing:
+        return
+    states = ", ".join(f"{number} {state}" for state, number in coverage.missing.items())
+    if coverage.padded:
+        yield (
+            f"Denominator: all {runs} that were planned, on {competitions}. Missing and counted as failures "
+            f"({states}): {some(missing)}."
+        )
+    else:
+        yield (
+            f"Denominator: the {coverage.graded_runs} graded of {runs} that were planned, on {competitions}. "
+            f"Missing and left out ({states}): {some(missing)}."
+        )
+    if coverage.without_runs and coverage.planned_runs > coverage.planned_competitions:  # else they were just named
+        yield f"Planned competitions without a graded run: {some(coverage.without_runs, 10)}."
+
+
+def _incomplete_seeds(rows: Sequence[SplitRates]) -> Iterable[str]:
+    """Which seeds have no graded run on some competitions of a row, and what that does to the row."""
+    uncovered = [f"{row.split} ({row.competitions})" for row in rows if row.incomplete and not row.seeds]
+    if uncovered:
+        yield (
+            f"No rates over {', '.join(uncovered)}: no seed has a graded run on each of their competitions. "
+            "--pad-missing counts missing runs as failures."
+        )
+    for row in rows:
+        if row.incomplete and row.seeds:
+            seeds = some([f"{seed} ({count} missing)" for seed, count in row.incomplete.items()], 8)
+            if row.padded:
+                yield f"{row.split}: missing runs count as failures in the seeds {seeds}."
+            else:
+                yield f"{row.split}: left out are the seeds {seeds}. --pad-missing counts missing runs as failures."
+
+
+def _beaten(setup: Setup, coverage: Coverage) -> Iterable[str]:
+    """How many runs beat the sample submission, and what became of the others."""
+    runs = setup.runs if coverage.padded else setup.counted
+    known = [item.outcome.beats_sample for item in runs if item.outcome.beats_sample is not None]
+    if not runs or sum(known) == len(runs) or (not known and goal_of(setup.runs) == "any_medal"):
+        return
+    others = Counter(_not_compared(item) for item in runs if item.outcome.beats_sample is None)
+    others["score no better"] = len(known) - sum(known)
+    reasons = ", ".join(f"{number} {reason}" for reason, number in others.items() if number)
+    yield f"{sum(known)} of {counted(len(runs), 'run')} beat the sample submission{f' ({reasons})' if reasons else ''}."
+
+
+def _not_compared(item: Graded) -> str:
+    if item.report is None:
+        return "could not be graded" if item.counts else "missing"
+    return "without a sample score to beat" if item.outcome.valid else "without a valid submission"
+
+
+def _model_notes(setup: Setup) -> Iterable[str]:
+    """About runs whose model often did not answer."""
+    rows = []
+    for item in setup.counted:
+        calls = item.run.calls
+        if calls and calls.failed > max(_FEW_FAILED, _MANY_FAILED * calls.calls):
+            rows.append(
+                (calls.failed / max(calls.calls, calls.failed), f"{item.run.name} ({calls.failed} of {calls.calls})")
+            )
+    if rows:
+        rows.sort(reverse=True)
+        names = [f"{name[:-1]}, {share:.0%})" for share, name in rows]
+        yield f"Many calls to the model failed in {counted(len(rows), 'run')}: {some(names)}."
+    last = [item.run for item in setup.counted if (at := item.run.attempt) and _failed_last(at)]
+    if last:
+        yield (
+            f"The model's endpoint failed in the last calls of {counted(len(last), 'run')}: "
+            f"{some([run.name for run in last])}. Their results count; `mlecore runs retry --force` repeats them."
+        )
+
+
+def _failed_last(attempt: Attempt) -> bool:
+    return attempt.availability is not None and attempt.availability.failed_last
+
+
+def _results(run: RunRecord) -> str:
+    return ", then ".join(" ".join(filter(None, (each.status, each.score))) or "unknown" for each in run.forced)
+
+
+def own(summary: SetupSummary) -> Own:
+    """The setup as a line of the published leaderboard."""
+    rates = {}
+    for row in (split.rates for split in summary.rates):
+        any_medal = row.rates["any_medal"]
+        if row.split != "these" and any_medal is not None:
+            rates[row.split.lower()] = any_medal
+    return Own(key=summary.key, title=summary.title, rates=rates, not_comparable=tuple(_not_comparable(summary)))
+
+
+def _not_comparable(summary: SetupSummary) -> Iterable[str]:
+    """What keeps a setup from being compared with the published entries."""
+    if not summary.averaged:
+        yield "its own runs differ in their conditions"
+    if summary.no_medals:
+        yield "its data earn no medals"
+    edition = summary.conditions.get("edition")
+    if edition not in (None, "v1"):
+        yield f"edition {edition} of the competitions; published entries ran v1"
+    complete = [row.rates for row in summary.rates if row.rates.split == "All"]
+    if not complete or not complete[0].seeds:
+        yield "no seed covers all 75 competitions"
+    yield from (f"{row.rates.split} counts {row.rates.left_out}" for row in summary.rates if row.rates.left_out)
+    for row in complete:
+        if 0 < len(row.seeds) < 3:
+            yield f"{len(row.seeds)} of the 3 seeds that entries needed"
+        if row.incomplete and row.seeds:
+            what = "padded with failures" if row.padded else "left out"
+            yield f"{len(row.incomplete)} of {len({*row.seeds, *row.incomplete})} seeds are incomplete and {what}"
+    limit = summary.conditions.get("time limit", "different limits")
+    if limit != "24h":
+        yield f"time limit {limit}; most entries ran 24 h, some 12 or 36 h"
+    yield "network access and hardware of the entries differ (from one V100 to two H100s) and are not recorded"
+    if summary.flagged:
+        yield f"detectors flagged {counted(summary.flagged, 'run')}"

@@ -1,0 +1,179 @@
+"""The benchmark's own numbers: shares of competitions in percent, as mean ± one standard error over seeds.
+
+As MLE-bench (arXiv 2410.07095) counts: a seed gives one share, over all competitions of the split, and is complete when
+it has a graded run for each of them. The standard error is the sample standard deviation over √n; a single seed has
+none.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+
+from attrs import frozen
+
+from mle_ext_report.benchmark import SPLITS, comparable, split_ids
+from mle_ext_report.statistics import Counts
+
+MEDAL_RATES = ("any_medal", "gold", "silver", "bronze", "above_median")
+RATES = (*MEDAL_RATES, "valid", "made")
+
+
+@frozen(kw_only=True)
+class Outcome:
+    """What one run earned. ``ranked``: its competition has thresholds, so that medals could be earned at all."""
+
+    ranked: bool = True
+    missing: bool = False  # it was planned, but there is no graded run
+    any_medal: bool = False
+    gold: bool = False
+    silver: bool = False
+    bronze: bool = False
+    above_median: bool = False
+    valid: bool = False
+    made: bool = False
+    beats_sample: bool | None = None
+
+
+Seeds = Mapping[str, Mapping[str, Outcome]]
+"""Seed -> competition -> outcome, of all planned runs."""
+
+FAILURE = Outcome()
+
+
+@frozen(kw_only=True)
+class Rate:
+    """``mean`` ± ``sem``, both in percent; the latter is the standard error over seeds, None for a single one."""
+
+    mean: float
+    sem: float | None
+
+    def __str__(self) -> str:
+        return self.rounded(1)
+
+    def rounded(self, digits: int) -> str:
+        error = "" if self.sem is None else f" ± {self.sem:.{digits}f}"
+        return f"{self.mean:.{digits}f}{error}"
+
+
+@frozen(kw_only=True)
+class SplitRates:
+    """The rates over one list of competitions."""
+
+    split: str  # "Low", "Medium", "High", "All" or "these"
+    competitions: int
+    ids: tuple[str, ...]  # of the competitions
+    seeds: tuple[str, ...]  # that count
+    incomplete: Mapping[str, int]  # seed -> how many graded runs it lacks; left out, or padded with failures
+    padded: bool
+    rates: Mapping[str, Rate | None]  # None: no seed counts, or no medals can be earned here
+    unranked: tuple[str, ...] = ()  # competitions without a comparable leaderboard, which no medal rate counts
+
+    @property
+    def left_out(self) -> str:
+        """Which competitions medal rates leave out; empty if they count all, or none."""
+        return left_out(self.ids, self.unranked)
+
+
+def rate(shares: Sequence[float]) -> Rate:
+    """Mean and standard error, in percent, of one share per seed."""
+    sem = 100 * statistics.stdev(shares) / math.sqrt(len(shares)) if len(shares) > 1 else None
+    return Rate(mean=100 * statistics.fmean(shares), sem=sem)
+
+
+def unranked(
+    competitions: Iterable[str], edition: str = "v1", runs: Iterable[tuple[str, bool]] = ()
+) -> tuple[str, ...]:
+    """Those that no medal rate counts: their human leaderboard does not compare with the edition, or one of the runs
+    (competition, could it earn a medal?) shows that there is none."""
+    without = {competition for competition, could in runs if not could}
+    return tuple(id for id in competitions if id in without or not comparable(id, edition))
+
+
+def left_out(competitions: Sequence[str], without: Sequence[str]) -> str:
+    """Such as "21 of 22: random-acts-of-pizza has no comparable leaderboard"; empty for none and for all of them."""
+    number, of = len(without), len(competitions)
+    have = f"{', '.join(without)} {'has' if number == 1 else 'have'} no comparable leaderboard"
+    return f"{of - number} of {of}: {have}" if 0 < number < of else ""
+
+
+def counts(runs: Iterable[tuple[str, object]], rate: str) -> Counts:
+    """Competition -> (runs that succeeded, runs). The attribute ``rate`` of each run says whether it did."""
+    found: dict[str, tuple[int, int]] = {}
+    for competition, run in runs:
+        wins, of = found.get(competition, (0, 0))
+        found[competition] = wins + bool(getattr(run, rate)), of + 1
+    return found
+
+
+def all_rates(
+    seeds: Seeds,
+    chosen: Sequence[str] = (),
+    pad: bool = False,
+    kinds: Sequence[str] = RATES,
+    edition: str = "v1",
+) -> list[SplitRates]:
+    """Low, Medium and High if a planned run belongs to them, All of the benchmark, and these: exactly those planned.
+
+    ``chosen`` competitions replace all that. "these" is left out if it is the same as one of the others.
+    """
+    if chosen:
+        return [split_rates("these", chosen, seeds, pad, kinds, edition)]
+    planned = {competition for runs in seeds.values() for competition in runs}
+    named = [(split, split_ids(split)) for split in SPLITS]
+    rows = [(split.capitalize(), ids) for split, ids in named if planned & set(ids)]
+    if rows:
+        rows.append(("All", split_ids("all")))
+    if planned and not any(planned == set(ids) for _, ids in rows):
+        rows.append(("these", tuple(sorted(planned))))
+    return [split_rates(name, ids, seeds, pad, kinds, edition) for name, ids in rows]
+
+
+def split_rates(
+    name: str,
+    wanted: Sequence[str],
+    seeds: Seeds,
+    pad: bool = False,
+    kinds: Sequence[str] = RATES,
+    edition: str = "v1",
+) -> SplitRates:
+    """The rates over the competitions ``wanted``. A seed belongs to them if one of its runs was planned on any of them.
+
+    Medal rates leave out competitions without a comparable leaderboard. If no run could earn a medal, there are none.
+    """
+    missing = {
+        seed: sum(competition not in runs or runs[competition].missing for competition in wanted)
+        for seed, runs in seeds.items()
+        if any(competition in runs for competition in wanted)
+    }
+    incomplete = {seed: count for seed, count in missing.items() if count}
+    counted = tuple(seed for seed in missing if pad or seed not in incomplete)
+    could = [(competition, run.ranked) for runs in seeds.values() for competition, run in runs.items()]
+    without = unranked(wanted, edition, could)
+    ranked = [id for id in wanted if id not in without] if any(ranked for _, ranked in could) else []
+    rates = {
+        kind: _rate(kind, ranked if kind in MEDAL_RATES else wanted, [seeds[seed] for seed in counted])
+        for kind in kinds
+    }
+    return SplitRates(
+        split=name,
+        competitions=len(wanted),
+        ids=tuple(wanted),
+        seeds=counted,
+        incomplete=incomplete,
+        padded=pad,
+        rates=rates,
+        unranked=without,
+    )
+
+
+def _rate(kind: str, competitions: Sequence[str], seeds: Sequence[Mapping[str, Outcome]]) -> Rate | None:
+    if not competitions or not seeds:
+        return None
+    return rate(
+        [
+            statistics.fmean(bool(getattr(runs.get(competition, FAILURE), kind)) for competition in competitions)
+            for runs in seeds
+        ]
+    )

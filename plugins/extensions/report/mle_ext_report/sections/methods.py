@@ -1,0 +1,93 @@
+"""The conditions of the runs, and how the figures are computed: the text that a paper can cite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from mle_ext_report.cells import NONE, Section, section
+from mle_ext_report.document import Document, SetupSummary
+
+
+def differences(setups: Sequence[SetupSummary]) -> Section:
+    """Conditions that are not the same for all runs of a setup."""
+    rows = [(setup.key, name, " | ".join(values)) for setup in setups for name, values in setup.differences.items()]
+    return section("differences", "Conditions that differ within a setup", ("SETUP", "CONDITION", "VALUES"), rows)
+
+
+def conditions(setups: Sequence[SetupSummary]) -> Section:
+    """Those that all setups share, then one column per setup."""
+    names = dict.fromkeys(name for setup in setups for name in setup.conditions)
+    values = {name: [setup.conditions.get(name, NONE) for setup in setups] for name in names}
+    alike = {name: of[0] for name, of in values.items() if len(set(of)) == 1}
+    keys = [setup.key for setup in setups]
+    every = "ALL" if len(keys) > 1 else keys[0]
+    rows = [(name, of, *([NONE] * len(keys))) for name, of in alike.items()]
+    rows += [(name, NONE, *of) for name, of in values.items() if name not in alike]
+    return section("conditions", "Conditions", ("CONDITION", every, *keys), rows)
+
+
+def methods(document: Document) -> Section:
+    """Of the figures that this report has."""
+    rows = ((figure, computed, source or NONE) for figure, computed, source in _methods(document))
+    return section("methods", "How the figures are computed", ("FIGURE", "COMPUTED AS", "SOURCE"), rows)
+
+
+def _methods(document: Document) -> Iterator[tuple[str, str, str]]:
+    setups = document.setups
+    yield (
+        "Rates, ±",
+        "For each seed the share of competitions; then mean ± one standard error over seeds. Seeds that lack "
+        "a graded run are left out, or count missing runs as failures with --pad-missing.",
+        "Chan et al. 2025, MLE-bench, ICLR (arXiv 2410.07095)",
+    )
+    if any(setup.no_medals is None for setup in setups):
+        yield (
+            "Medals",
+            "Kaggle's rules on the private leaderboard of each competition, with MLE-bench's thresholds.",
+            "Chan et al. 2025",
+        )
+    if any(found for setup in setups for row in setup.rates for found in row.intervals.values()):
+        yield (
+            "95 % interval of a rate",
+            "Over competitions: Wilson's interval with the effective number of trials of clustered data.",
+            "Wilson 1927, JASA 22, 209-212; Korn and Graubard 1998, Survey Methodology 24, 193-201",
+        )
+    if any(setup.position is not None for setup in setups):
+        yield (
+            "Position",
+            "Where a score lies between the sample submission (0) and gold (1), cut off at both ends; "
+            "0 without a valid submission.",
+            "",
+        )
+    if any(found.differences for found in document.comparisons):
+        yield (
+            "Difference, its interval and p",
+            "Mean difference over competitions; exact two-sided sign-flip test; the interval inverts that "
+            "test and is widened to Newcombe's for paired proportions where that is wider.",
+            "Fisher 1935, The Design of Experiments, section 21; Hartigan 1969, JASA 64; Newcombe 1998, "
+            "Statistics in Medicine 17, 2635-2650",
+        )
+        yield (
+            "Wins by score",
+            "The probability that a run of the first setup scores better than one of the second on the same "
+            "competition; ties count half, no valid submission is worse than any.",
+            "Vargha and Delaney 2000, J. Educ. Behav. Statistics 25",
+        )
+    if any(row.p_holm is not None for found in document.comparisons for row in found.differences):
+        yield (
+            "p (Holm)",
+            "p corrected for the number of pairs, rate by rate; intervals are those of each pair alone.",
+            "Holm 1979, Scand. J. Statistics 6, 65-70",
+        )
+    if any(len(setup.pass_at_k) > 1 for setup in setups):
+        yield (
+            "pass@k",
+            "1 - C(n-c, k) / C(n, k) for c successes of n runs, mean over competitions.",
+            "Chen et al. 2021 (arXiv 2107.03374), section 2.1",
+        )
+    if any(setup.flagged for setup in setups):
+        yield (
+            "Flagged as failures",
+            "The same figure with runs that a detector flagged counted as failures.",
+            "",
+        )

@@ -1,0 +1,125 @@
+"""All setups: their main figures, and their rates by split."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from mle_ext_report.cells import FLAGGED, NONE, Section, interval, out_of, quantity, rate, rate_name, said_once, section
+from mle_ext_report.document import SetupSummary, ranked
+from mle_ext_report.rates import RATES
+from mle_ext_report.statistics import LEVEL
+from mlecore.units import counted, show_duration
+
+_MEDALS = ("gold", "silver", "bronze")
+
+
+def overview(setups: Sequence[SetupSummary]) -> Section:
+    """A row per setup, the best first: rates over the planned competitions, time and cost of the graded runs."""
+    header = ["SETUP", "AGENT", "MODEL", "EDITION", "RUNS", f"{goals(setups)} %", goals(setups), f"{LEVEL} % INTERVAL"]
+    header += [*(f"{medal.upper()} %" for medal in _MEDALS), "VALID %", "TIME", "US DOLLARS", "TOKENS", "FLAGGED"]
+    notes = []
+    rows = [row for setup in setups for row in setup.rates]
+    if any(found is not None and found.sem is not None for row in rows for found in row.rates.rates.values()):
+        notes.append("± is one standard error over seeds: how much a rate on these competitions varies by seed.")
+    if any(found is not None for row in rows for found in row.intervals.values()):
+        notes.append("The interval is over competitions: how much a rate would vary on others like these.")
+    if any(cost.runs > 1 for setup in setups for cost in setup.costs):
+        notes.append("Time and cost are totals over the graded runs.")
+    notes += said_once(((setup.key, note) for setup in setups for note in _unknown_costs(setup)), len(setups))
+    several = len({setup.edition for setup in setups}) > 1
+    counted_too = not all(setup.main_rate for setup in setups if setup.averaged)
+    return section("setups", "Setups", header, (_row(setup, counted_too, several) for setup in ranked(setups)), notes)
+
+
+def _row(setup: SetupSummary, counted_too: bool, several: bool) -> tuple[str, ...]:
+    """``counted_too``: with the number of runs that reached the goal, where seeds are too incomplete for a rate;
+    ``several``: with the edition."""
+    found = setup.planned_rates
+    rates = found.rates.rates if found else {}
+    hours = setup.cost("hours")
+    return (
+        setup.key,
+        ", ".join(filter(None, (setup.agent, setup.variant))),
+        setup.model or NONE,
+        setup.edition if several else NONE,
+        out_of(setup.coverage.graded_runs, setup.coverage.planned_runs),
+        rate(rates.get(setup.goal)),
+        out_of(sum(line.reached_goal for line in setup.runs), setup.coverage.graded_runs)
+        if counted_too and setup.averaged
+        else NONE,
+        interval(found.intervals[setup.goal]) if found else NONE,
+        *(rate(rates.get(medal)) for medal in _MEDALS),
+        rate(rates.get("valid")),
+        NONE if hours is None else show_duration(3600 * hours),
+        quantity(setup.cost("US dollars")),
+        _tokens(setup),
+        str(setup.flagged) if setup.detectors or setup.flagged else NONE,
+    )
+
+
+def _tokens(setup: SetupSummary) -> str:
+    """With the estimate where calls did not report theirs."""
+    estimated = setup.cost("estimated tokens")
+    if estimated is None:
+        return quantity(setup.tokens)
+    return (
+        f"unknown, about {quantity(estimated)}"
+        if setup.tokens is None
+        else f"about {quantity(setup.tokens + estimated)}"
+    )
+
+
+def _unknown_costs(setup: SetupSummary) -> Iterator[str]:
+    """What the sums leave out, and which of them only the agents' logs tell."""
+    if (estimated := setup.cost("estimated tokens")) is not None:
+        yield f"About {quantity(estimated)} tokens are estimates, of calls whose responses do not report them."
+    for cost in setup.costs:
+        if cost.known < cost.runs and cost.unit != "estimated tokens":
+            yield f"Of {counted(cost.runs, 'run')}, only {cost.known} have known {cost.unit}."
+    logged = max((cost.known - cost.measured for cost in setup.costs if cost.measured is not None), default=0)
+    if logged:
+        of = "" if logged == setup.coverage.graded_runs else f" of {counted(logged, 'run')}"
+        yield f"Tokens and dollars{of} are from the agent's logs, not the gateway."
+
+
+def split_rates(setups: Sequence[SetupSummary]) -> Section:
+    """A row per setup and list of competitions; a second one with flagged runs as failures."""
+    names = [name for name in (*RATES, "beats_sample") if any(_has(setup, name) for setup in setups)]
+    header = ["SETUP", "SPLIT", "COMPETITIONS", "SEEDS", *(f"{rate_name(name).upper()} %" for name in names)]
+    rows = []
+    for setup in setups:
+        for summary in setup.rates:
+            row = summary.rates
+            if not row.seeds and row.split != "these":
+                continue  # most groups cover no split
+            medals = row.competitions - len(row.unranked)
+            number = f"{row.competitions}, {medals} for medals" if row.left_out else str(row.competitions)
+            start = (setup.key, row.split, number, str(len(row.seeds)))
+            shown = interval(summary.intervals[setup.goal])
+            rows.append((*start, *(rate(row.rates.get(name)) for name in names), shown))
+            if (clean := summary.without_flagged) is not None:
+                cells = (rate(clean.get(name)) for name in names)
+                rows.append((start[0], f"{row.split}, {FLAGGED}", *start[2:], *cells, NONE))
+    header.append(f"{LEVEL} % INTERVAL OF {goals(setups)}")
+    return section("rates", "Rates by split", header, rows, _positions(setups))
+
+
+def goals(setups: Sequence[SetupSummary]) -> str:
+    """The name of the main rate, or the names where setups differ in it."""
+    return " or ".join(sorted({rate_name(setup.goal).upper() for setup in setups}))
+
+
+def _has(setup: SetupSummary, name: str) -> bool:
+    return any(summary.rates.rates.get(name) is not None for summary in setup.rates)
+
+
+def _positions(setups: Sequence[SetupSummary]) -> Iterator[str]:
+    for setup in setups:
+        if setup.position is not None:
+            found = setup.position_interval
+            where = f" ({LEVEL} % interval {interval(found, 2)})" if found else ""
+            over = counted(setup.position_competitions, "competition")
+            yield (
+                f"{setup.key}: mean position over {over}, between the sample submission (0) and gold (1): "
+                f"{setup.position:.2f}{where}."
+            )

@@ -1,0 +1,137 @@
+"""Runs by setup (one agent with its options and model, on one kind of data), and the seeds of each."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+
+from attrs import evolve, frozen
+
+from mle_ext_report.graded import Graded
+from mlecore.data.prepared import DataKind
+from mlecore.runs.record import OBFUSCATED, RunRecord
+
+_DATA = {
+    "unverified": "data not verified",
+    "synthetic": "synthetic data",
+    "no_leaderboard": "competitions without a leaderboard",
+}
+
+
+@frozen(kw_only=True)
+class Setup:
+    """Planned runs of one agent, with one set of options and one model, on one kind of data."""
+
+    title: str
+    agent: str  # with its version
+    variant: str  # its label and options, which may be none
+    runs: tuple[Graded, ...]  # by competition, seed and group; those that are missing too
+
+    @property
+    def counted(self) -> list[Graded]:
+        """Without those that are missing."""
+        return [graded for graded in self.runs if graded.counts]
+
+    @property
+    def edition(self) -> str:
+        return self.runs[0].run.edition
+
+
+def setups(graded: Iterable[Graded]) -> list[Setup]:
+    """Runs by setup, in order of first appearance.
+
+    A run that has not begun belongs to the data of its competition's other runs, else to those of its group's.
+    """
+    graded = list(graded)
+    kinds: dict[tuple[object, ...], DataKind] = {}
+    for item in graded:
+        if item.run.data_kind is not None:
+            for scope in _scopes(item.run):
+                kinds.setdefault(scope, item.run.data_kind)
+    found: dict[tuple[object, ...], list[Graded]] = defaultdict(list)
+    for item in graded:
+        kind = item.run.data_kind or next((kinds[scope] for scope in _scopes(item.run) if scope in kinds), None)
+        if kind != item.run.data_kind:
+            item = evolve(item, run=evolve(item.run, data_kind=kind))
+        found[(*_key(item.run), kind)].append(item)
+    several = len({item.run.edition for item in graded}) > 1
+    titles = [_title(items, several) for items in found.values()]
+    again = Counter(titles)
+    return [
+        Setup(
+            title=title if again[title] == 1 else f"{title}, {', '.join(sorted({item.run.group for item in items}))}",
+            agent=_agent(items),
+            variant=_variant(items),
+            runs=tuple(sorted(items, key=_order)),
+        )
+        for title, items in zip(titles, found.values(), strict=True)
+    ]
+
+
+def _key(run: RunRecord) -> tuple[object, ...]:
+    options = tuple(sorted(run.agent.options.items()))
+    return run.agent.name, run.label, options, run.model, run.edition, run.obfuscation
+
+
+def differ_in_edition(a: Setup, b: Setup) -> bool:
+    """Do two setups differ in the edition, and in nothing else that tells setups apart?"""
+    one, other = a.runs[0].run, b.runs[0].run
+    return a.edition != b.edition and (*_key(evolve(one, edition=b.edition)), one.data_kind) == (
+        *_key(other),
+        other.data_kind,
+    )
+
+
+def _scopes(run: RunRecord) -> Sequence[tuple[object, ...]]:
+    """The runs whose data a run is taken to share, the nearest first."""
+    key = _key(run)
+    return (*key, run.group_uid, run.competition), (*key, run.group_uid), key
+
+
+def _order(item: Graded) -> tuple[str, int, str, str]:
+    return item.run.competition, item.run.seed, item.run.group, item.run.uid
+
+
+def _title(items: Sequence[Graded], several: bool) -> str:
+    """``several``: there are several editions."""
+    run = items[0].run
+    parts = [
+        _agent(items),
+        _variant(items),
+        run.model or "",
+        f"edition {run.edition}" if several or run.edition != "v1" else "",
+        OBFUSCATED[run.obfuscation],
+        _DATA.get(run.data_kind or "", ""),
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def _agent(items: Sequence[Graded]) -> str:
+    run = next((item.run for item in items if item.counts), items[0].run)  # a planned one has no version yet
+    return f"{run.agent.name} {run.agent.version}".strip()
+
+
+def _variant(items: Sequence[Graded]) -> str:
+    run = items[0].run
+    options = " ".join(f"{name}={value}" for name, value in sorted(run.agent.options.items()))
+    return ", ".join(filter(None, (run.label if run.label != run.agent.name else "", options)))
+
+
+def seeds(runs: Sequence[Graded]) -> dict[str, dict[str, Graded]]:
+    """Seed -> competition -> run, missing ones included.
+
+    Two groups may be halves of one experiment (other competitions, the same seeds) or the same one again. So runs of
+    one seed from several groups are one seed as long as no competition was planned twice; else "0" and "0 of <group>".
+    """
+    found: dict[str, dict[str, Graded]] = {}
+    by_part: dict[tuple[int, str], dict[str, Graded]] = defaultdict(dict)
+    for item in runs:
+        by_part[(item.run.seed, item.run.group_uid)].setdefault(item.run.competition, item)
+    for (number, _), part in sorted(by_part.items(), key=lambda pair: pair[0][0]):
+        label = str(number)
+        if label in found and found[label].keys() & part.keys():
+            label = f"{number} of {next(iter(part.values())).run.group}"
+            while label in found:
+                label += "+"
+        found.setdefault(label, {}).update(part)
+    return found

@@ -1,0 +1,238 @@
+"""From graded runs to the Document of a report."""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+
+from mle_ext_report.benchmark import listed, task_family
+from mle_ext_report.cells import some
+from mle_ext_report.compare import Side, any_flagged, by_competition, changes, compare, corrected, counts, goal_of
+from mle_ext_report.conditions import differences, shared
+from mle_ext_report.document import Coverage, Document, PassAtK, SetupSummary, Slice, SplitSummary
+from mle_ext_report.graded import Graded
+from mle_ext_report.lines import run_line
+from mle_ext_report.notes import no_medals, notes, own
+from mle_ext_report.position import mean_positions
+from mle_ext_report.progress import progress
+from mle_ext_report.published import SOURCE, published
+from mle_ext_report.rates import FAILURE, MEDAL_RATES, RATES, Outcome, SplitRates, all_rates, split_rates
+from mle_ext_report.rates import counts as counts_of
+from mle_ext_report.setups import Setup, seeds, setups
+from mle_ext_report.statistics import Counts, mean_interval, pass_at_k, rate_interval
+from mle_ext_report.tallies import costs, detectors, failures, outcomes, process_ends
+from mlecore.errors import UsageError
+
+
+def summarise(
+    graded: Iterable[Graded],
+    *,
+    competitions: Sequence[str] = (),
+    pad_missing: bool = False,
+    mix: bool = False,
+    against_published: bool = False,
+) -> Document:
+    """A whole report on planned runs, those that are missing included.
+
+    ``competitions`` limits it to these. ``pad_missing`` counts missing runs as failures; else they are left out.
+    ``mix`` averages and compares where conditions differ. Raises UsageError if no run is on one of ``competitions``.
+    """
+    from importlib.metadata import version
+
+    graded = list(graded)
+    found = setups(item for item in graded if not competitions or item.run.competition in competitions)
+    if not found:
+        planned = sorted({item.run.competition for item in graded})
+        raise UsageError(f"none of the runs is on {some(competitions)}", fix=f"There are runs on {some(planned, 10)}.")
+    summaries = tuple(_setup(_key(number), setup, competitions, pad_missing, mix) for number, setup in enumerate(found))
+    sides = {
+        summary.key: Side(
+            key=summary.key,
+            runs=_counted(setup, pad_missing),
+            planned=frozenset(item.run.competition for item in setup.runs),
+        )
+        for summary, setup in zip(summaries, found, strict=True)
+        if summary.averaged
+    }
+    pairs = (compare(a, b, mix) for a, b in itertools.combinations(sides.values(), 2))
+    return Document(
+        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        mlecore=version("mlecore"),
+        setups=summaries,
+        comparisons=corrected([pair for pair in pairs if pair]),
+        published=published() if against_published else (),
+        published_source=SOURCE if against_published else None,
+        own=tuple(own(summary) for summary in summaries) if against_published else (),
+        editions=tuple(
+            changes([(summary.key, setup) for summary, setup in zip(summaries, found, strict=True) if summary.averaged])
+        ),
+    )
+
+
+def _counted(setup: Setup, pad: bool) -> list[Graded]:
+    """The runs that figures are computed from: missing ones count as failures, or not at all."""
+    return list(setup.runs) if pad else setup.counted
+
+
+def _key(number: int) -> str:
+    """A ... Z, AA, AB ..."""
+    return (_key(number // 26 - 1) if number >= 26 else "") + chr(ord("A") + number % 26)
+
+
+def _setup(key: str, setup: Setup, competitions: Sequence[str], pad: bool, mix: bool) -> SetupSummary:
+    graded = setup.counted
+    differ = differences(item.run for item in graded)
+    averaged = mix or not differ
+    planned = setup.runs if averaged else ()
+    counted = _counted(setup, pad) if averaged else []
+    by_id = by_competition(counted)
+    planned_runs = Counter(item.run.competition for item in planned)
+    goal = goal_of(setup.runs)
+    places = mean_positions(by_id)
+    kinds = RATES if goal == "any_medal" else (*RATES, goal)
+    rates = tuple(_split_summaries(planned, competitions, pad, kinds, setup.edition))
+    coverage = _coverage(setup, pad)
+    columns = {item.run.uid: column for column, part in seeds(setup.runs).items() for item in part.values()}
+    return SetupSummary(
+        key=key,
+        title=setup.title,
+        agent=setup.agent,
+        variant=setup.variant,
+        model=setup.runs[0].run.model,
+        edition=setup.edition,
+        data_kinds=tuple(dict.fromkeys(item.run.data_kind for item in setup.runs if item.run.data_kind)),
+        goal=goal,
+        no_medals=None if goal == "any_medal" else no_medals(setup),
+        groups=tuple(dict.fromkeys(item.run.group for item in setup.runs)),
+        coverage=coverage,
+        conditions=shared(item.run for item in graded),
+        differences=differ,
+        averaged=averaged,
+        rates=rates,
+        pass_at_k=_pass_at_k(planned_runs, by_id, goal),
+        slices=tuple(slices(planned_runs, by_id, goal)),
+        position=statistics.fmean(places.values()) if places else None,
+        position_competitions=len(places),
+        position_interval=mean_interval(list(places.values()), sum(len(by_id[id]) for id in places)),
+        progress=progress(counted),
+        costs=costs(graded if averaged else []),
+        failures=failures(setup.runs),
+        process_ends=process_ends(setup.runs),
+        outcomes=outcomes(setup.runs),
+        flagged=sum(bool(item.suspicions) for item in graded),
+        detectors=detectors(graded),
+        runs=tuple(run_line(item, columns.get(item.run.uid, str(item.run.seed))) for item in setup.runs),
+        notes=tuple(notes(setup, rates, coverage)),
+    )
+
+
+def _coverage(setup: Setup, pad: bool) -> Coverage:
+    graded = {item.run.competition for item in setup.counted}
+    competitions = sorted({item.run.competition for item in setup.runs})
+    return Coverage(
+        planned_runs=len(setup.runs),
+        graded_runs=len(setup.counted),
+        planned_competitions=len(competitions),
+        missing=Counter(item.run.state for item in setup.runs if not item.counts),
+        without_runs=tuple(competition for competition in competitions if competition not in graded),
+        padded=pad,
+    )
+
+
+def _split_summaries(
+    planned: Sequence[Graded], competitions: Sequence[str], pad: bool, kinds: Sequence[str], edition: str
+) -> Iterable[SplitSummary]:
+    by_seed = seeds(planned)
+    outcomes = {seed: {id: item.outcome for id, item in part.items()} for seed, part in by_seed.items()}
+    flagged = any(item.suspicions for item in planned if item.counts)
+    clean = {seed: {id: item.unflagged for id, item in part.items()} for seed, part in by_seed.items()}
+    for row in all_rates(outcomes, competitions, pad, kinds, edition):
+        yield SplitSummary(
+            rates=row,
+            intervals={
+                kind: None if rate is None else rate_interval(_counts(kind, row, outcomes))
+                for kind, rate in row.rates.items()
+            },
+            without_flagged=split_rates(row.split, row.ids, clean, pad, kinds, edition).rates if flagged else None,
+        )
+
+
+def _counts(kind: str, row: SplitRates, outcomes: Mapping[str, Mapping[str, Outcome]]) -> Counts:
+    """Of exactly the runs that the rate counts."""
+    left_out = row.unranked if kind in MEDAL_RATES else ()
+    runs = ((id, outcomes[seed].get(id, FAILURE)) for id in row.ids if id not in left_out for seed in row.seeds)
+    return counts_of(runs, kind)
+
+
+def _pass_at_k(planned: Mapping[str, int], runs: Mapping[str, Sequence[Graded]], goal: str) -> tuple[PassAtK, ...]:
+    counted = counts(runs, goal)
+    unflagged = counts(runs, goal, unflagged=True) if any_flagged(runs) else {}
+    most = max((n for _, n in counted.values()), default=0)
+
+    def share(k: int, of: Mapping[str, tuple[int, int]]) -> float | None:
+        shares = [pass_at_k(n, c, k) for c, n in of.values() if n >= k]
+        return 100 * statistics.fmean(shares) if shares else None
+
+    return tuple(
+        PassAtK(
+            k=k,
+            competitions=sum(n >= k for _, n in counted.values()),
+            planned=sum(n >= k for n in planned.values()),
+            share=share(k, counted) or 0.0,
+            without_flagged=share(k, unflagged),
+        )
+        for k in range(1, most + 1)
+    )
+
+
+def slices(planned: Mapping[str, int], runs: Mapping[str, Sequence[Graded]], goal: str) -> Iterable[Slice]:
+    """A slice of each kind that has planned competitions, if there are several kinds, and one of them has
+    several competitions.
+
+    ``planned``: competition -> runs that were planned; ``runs`` are those that count.
+    """
+
+    flagged = any_flagged(runs)
+    for by, kind in (
+        ("modality", lambda known: known.modality),
+        ("task", lambda known: task_family(known.task)),
+    ):
+        values: dict[str, list[str]] = {}
+        for competition in planned:
+            values.setdefault(kind(listed(competition)) or "unknown", []).append(competition)
+        if 1 < len(values) < len(planned):
+            for value, ids in sorted(values.items(), key=lambda pair: (pair[0] == "unknown", pair[0])):
+                kept = {id: runs[id] for id in ids if id in runs}
+                yield _slice(by, value, {id: planned[id] for id in ids}, kept, goal, flagged)
+
+
+def _slice(
+    by: str,
+    value: str,
+    planned: Mapping[str, int],
+    runs: Mapping[str, Sequence[Graded]],
+    goal: str,
+    flagged: bool,
+) -> Slice:
+    reached, valid, places = counts(runs, goal), counts(runs, "valid"), mean_positions(runs)
+    return Slice(
+        by=by,
+        value=value,
+        competitions=len(runs),
+        planned_competitions=len(planned),
+        runs=sum(map(len, runs.values())),
+        planned_runs=sum(planned.values()),
+        goal=mean_share(reached),
+        goal_without_flagged=mean_share(counts(runs, goal, unflagged=True)) if flagged else None,
+        interval=rate_interval(reached),
+        valid=mean_share(valid),
+        position=statistics.fmean(places.values()) if places else None,
+    )
+
+
+def mean_share(counted: Counts) -> float | None:
+    """The mean over competitions of the share of runs that succeeded, in percent; None without any."""
+    return 100 * statistics.fmean(wins / runs for wins, runs in counted.values()) if counted else None
