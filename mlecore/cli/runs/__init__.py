@@ -6,7 +6,7 @@ import click
 
 from mlecore.cli import Commands
 
-_COMMANDS = ("list", "show", "watch", "logs", "trace", "resume", "grade", "retry", "cancel", "adopt")
+_COMMANDS = ("list", "show", "watch", "logs", "resume", "grade", "retry", "cancel", "adopt")
 
 
 @click.group("runs", cls=Commands, own=_COMMANDS, of="runs")

@@ -1,4 +1,4 @@
-"""`mlecore runs trace`: a run's model calls as one trajectory."""
+"""`mlecore runs trace`: a run's model calls as one trajectory. Of the gateway, only this module imports mlecore."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def command(name: str, out: Path | None, runs: Path) -> None:
     their results, and tokens and cost by step. The trace is made from the gateway's transcripts, so the run needs
     -G transcripts=true. Without --out, it is printed. Exit code 3 if a part is missing; the trace says which.
     """
-    from mlecore_gateway.trace import write_trace
     from mlecore_jobs.fetching import GATEWAY_LOG, TRANSCRIPTS
 
     from mlecore.runs.secrets import search
+    from mlecore_gateway.trace.document import write_trace
 
     record = one_run(runs, name)
     notes: list[str] = []
@@ -62,7 +62,7 @@ def command(name: str, out: Path | None, runs: Path) -> None:
 
 
 def _head(record: RunRecord) -> dict[str, Any]:
-    """What the trace says of its run."""
+    """The run's facts in the trace."""
     facts = {
         "group": record.group,
         "competition": record.competition,
