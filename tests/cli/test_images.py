@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from mle_backend_vm.vm_backend import Vm
+from mlecore_sandboxes.machine import Machine
 
 from mlecore.agents import Recipe
 from mlecore.cli.images import command
@@ -18,7 +18,7 @@ def test_a_backend_that_does_not_answer_is_left_out_unless_it_is_named(
 ) -> None:
     monkeypatch.setenv("MLECORE_VM_STATE", str(tmp_path / "vm"))
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/nobody.sock")
-    Vm({}).build(Recipe(files={"/srv/tool": b""}), tmp_path / "log")
+    Machine({}).build(Recipe(files={"/srv/tool": b""}), tmp_path / "log")
     done = CliRunner().invoke(command, ["list"])
     assert done.exit_code == 0 and "/srv/tool" in done.stdout and "backend docker is left out" in done.stderr
     named = CliRunner().invoke(command, ["list", "--backend", "docker"])
@@ -28,7 +28,7 @@ def test_a_backend_that_does_not_answer_is_left_out_unless_it_is_named(
 @pytest.mark.sandbox
 def test_an_environment_cannot_be_pushed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MLECORE_VM_STATE", str(tmp_path / "vm"))
-    Vm({}).build(Recipe(files={"/srv/tool": b""}), tmp_path / "log")
+    Machine({}).build(Recipe(files={"/srv/tool": b""}), tmp_path / "log")
     done = CliRunner().invoke(command, ["push", "--registry", "registry.example.com", "--backend", "vm"])
     assert "not an image that can be pushed to a registry" in str(done.exception)
 

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
-from mle_backend_vm import folders
+from mlecore_sandboxes import folders
 
 from mle_backend_slurm.commands import LIMITED, Slurm
 from mle_backend_slurm.entries import Entry

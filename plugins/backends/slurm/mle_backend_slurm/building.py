@@ -10,9 +10,9 @@ from pathlib import Path
 from uuid import uuid4
 
 from attrs import evolve
-from mle_backend_vm import environments, folders, images, packing
 from mlecore_jobs.mirrors import mirrors_elsewhere
 from mlecore_jobs.supervise.files import read_json, write_json
+from mlecore_sandboxes import environments, folders, images, packing
 
 from mle_backend_slurm.batches import write_script
 from mle_backend_slurm.commands import LIMITED, Slurm

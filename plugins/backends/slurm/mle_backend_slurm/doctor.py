@@ -7,8 +7,8 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from mle_backend_vm import folders
-from mle_backend_vm.preflight import unmet_by_sandbox
+from mlecore_sandboxes import folders
+from mlecore_sandboxes.preflight import unmet_by_sandbox
 
 from mle_backend_slurm.building import JobResult
 from mle_backend_slurm.commands import LIMITED, Slurm, installed

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from attrs import evolve
-from mle_backend_vm import folders, packing
 from mlecore_jobs.supervise.files import STATE, STOP, read_json, write_json
+from mlecore_sandboxes import folders, packing
 
 from mlecore import files
 from mlecore.backends import Handle, Job

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mle_backend_vm import packing, supervision
+from mlecore_sandboxes import packing, supervision
 
 from mle_backend_slurm.commands import Seen
 from mlecore.backends import INIT_KILLED, JobStatus

@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from mle_backend_vm import folders
+from mlecore_sandboxes import folders
 
 from mlecore import files
 from mlecore.backends import Dataset, Progress

@@ -10,11 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar
 
-from mle_backend_vm import collect, environments, folders, supervision
-from mle_backend_vm.gateways import gateway_of, model_key
+from mlecore_jobs import collect
 from mlecore_jobs.fetching import Fetched, Receiver
 from mlecore_jobs.supervise import relaying
 from mlecore_jobs.supervise.files import read_json
+from mlecore_sandboxes import environments, folders, supervision
+from mlecore_sandboxes.gateways import gateway_of, model_key
 
 from mle_backend_slurm import doctor, entries, outcome, sharing
 from mle_backend_slurm.batches import Submitter

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from mle_backend_slurm.node import sandboxing
-from mle_backend_vm import apptainer, bubblewrap, environments, images
+from mlecore_sandboxes import apptainer, bubblewrap, environments, images
 
 from mlecore.backends import Problem
 from mlecore.errors import BackendError

@@ -11,9 +11,9 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-import mle_backend_vm
 import mlecore_gateway
 import mlecore_jobs
+import mlecore_sandboxes
 
 import mle_backend_ssh
 import mlecore
@@ -23,7 +23,7 @@ _MODULES = (
     "redaction", "regular", "schema", "scratch", "spare", "units",
 )  # fmt: skip
 _LIBRARIES = ("attr", "attrs", "packaging")  # pure Python, and at home on 3.9
-_EMPTY = ("mlecore/__init__.py", "mle_backend_vm/__init__.py", "mle_backend_ssh/__init__.py")  # for the controller only
+_EMPTY = ("mlecore/__init__.py", "mle_backend_ssh/__init__.py")  # for the controller only
 
 _RUN = """\
 import sys
@@ -82,7 +82,7 @@ def contents() -> dict[str, bytes]:
     core, own = (Path(str(module.__file__)).parent for module in (mlecore, mle_backend_ssh))
     paths = [(core.parent, core / f"{name}.py") for name in _MODULES]
     paths += [(own.parent, path) for path in (own / "remote").rglob("*.py")]
-    for module in (mlecore_gateway, mlecore_jobs, mle_backend_vm):
+    for module in (mlecore_gateway, mlecore_jobs, mlecore_sandboxes):
         folder = Path(str(module.__file__)).parent
         paths += [(folder.parent, path) for path in folder.rglob("*.py")]
     out = {path.relative_to(root).as_posix(): path.read_bytes() for root, path in paths}

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from attrs import evolve
-from mle_backend_vm import packing
-from mle_backend_vm.gateways import model_key
 from mlecore_jobs.fetching import Fetched
 from mlecore_jobs.mirrors import mirrors_elsewhere
+from mlecore_sandboxes import packing
+from mlecore_sandboxes.gateways import model_key
 
 from mle_backend_ssh import bundle, sending
 from mle_backend_ssh.fetching import fetch

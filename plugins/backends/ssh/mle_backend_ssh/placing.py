@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import quote
 from uuid import uuid4
 
-from mle_backend_vm import folders
+from mlecore_sandboxes import folders
 
 from mle_backend_ssh.background import run_in_background
 from mle_backend_ssh.host import Host

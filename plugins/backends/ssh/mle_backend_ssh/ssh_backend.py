@@ -14,10 +14,10 @@ from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar
 
 from attrs import evolve, frozen
-from mle_backend_vm import folders
-from mle_backend_vm.vm_backend import Settings as VmSettings
 from mlecore_jobs.fetching import Fetched
 from mlecore_jobs.supervise import relaying
+from mlecore_sandboxes import folders
+from mlecore_sandboxes.machine import Settings as VmSettings
 
 from mle_backend_ssh import checks, placing
 from mle_backend_ssh.background import ask_all, run_in_background

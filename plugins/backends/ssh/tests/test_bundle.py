@@ -21,7 +21,9 @@ _NEW = {  # module -> names that Python 3.9 lacks
     "asyncio": {"timeout", "TaskGroup", "Runner"},
     "hashlib": {"file_digest"},
 }
-_LOADED = sorted(name for name in bundle.contents() if name.startswith(("mlecore/", "mlecore_jobs/")))
+_LOADED = sorted(
+    name for name in bundle.contents() if name.startswith(("mlecore/", "mlecore_jobs/", "mlecore_sandboxes/"))
+)
 
 
 @pytest.mark.parametrize("name", _LOADED)
@@ -57,7 +59,7 @@ def test_it_imports_nothing_that_it_does_not_bring(tmp_path: Path) -> None:
         [sys.executable, "-I", "-S", "-c", code, str(tmp_path)], capture_output=True, text=True, check=True
     )
     assert "site-packages" not in done.stdout
-    assert str(tmp_path / "mle_backend_vm" / "vm_backend.py") in done.stdout.split("\n")
+    assert str(tmp_path / "mlecore_sandboxes" / "machine.py") in done.stdout.split("\n")
 
 
 def test_the_same_files_make_the_same_archive() -> None:

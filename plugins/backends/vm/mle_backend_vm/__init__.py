@@ -13,6 +13,6 @@ if TYPE_CHECKING:
 
 @hookimpl
 def backend(options: Mapping[str, str]) -> Backend:
-    from mle_backend_vm.vm_backend import Vm
+    from mlecore_sandboxes.machine import Machine
 
-    return Vm(options)
+    return Machine(options)

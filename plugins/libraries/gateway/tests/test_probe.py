@@ -6,8 +6,8 @@ import contextlib
 import json
 
 import pytest
-from mle_backend_vm.vm_backend import Vm
 from mlecore_gateway.probe import kind_of
+from mlecore_sandboxes.machine import Machine
 
 from mlecore.controller.model_check import check_models
 from mlecore.errors import EndpointError, UsageError
@@ -18,7 +18,7 @@ from .conftest import endpoint, write_reply
 
 def check(url: str, model: str) -> list[str]:
     said: list[str] = []
-    check_models([ModelAccess(endpoint=url, models=(model,))], Vm({}), said.append)
+    check_models([ModelAccess(endpoint=url, models=(model,))], Machine({}), said.append)
     return said
 
 

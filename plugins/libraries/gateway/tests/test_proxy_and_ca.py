@@ -12,9 +12,9 @@ import sys
 import time
 
 import pytest
-from mle_backend_vm.vm_backend import Vm
 from mlecore_gateway.settings import read_settings
 from mlecore_jobs import relay
+from mlecore_sandboxes.machine import Machine
 
 from mlecore.controller.model_check import check_models
 from mlecore.errors import EndpointError
@@ -85,7 +85,7 @@ def test_calls_go_through_the_proxy_and_trust_the_ca(walled, tmp_path, monkeypat
         status, body = ask(access, tmp_path)
         assert status == 200 and json.loads(body)["choices"][0]["message"]["content"] == "hello"
         said: list[str] = []
-        check_models([access], Vm({}), said.append)  # the same way before the runs start
+        check_models([access], Machine({}), said.append)  # the same way before the runs start
         assert said == [f"scripted answers at {access.endpoint}"] and len(asked) == 2
         for _ in range(100):  # the proxy logs a connection once it is closed
             if len(lines := [json.loads(line) for line in log.read_text().splitlines()]) == 2:
@@ -101,5 +101,5 @@ def test_without_the_ca_nothing_is_sent(walled, tmp_path):
     status, body = ask(access, tmp_path)
     assert status == 502 and b"certificate" in body.lower()
     with pytest.raises(EndpointError, match="certificate"):
-        check_models([access], Vm({}), print)
+        check_models([access], Machine({}), print)
     assert asked == []

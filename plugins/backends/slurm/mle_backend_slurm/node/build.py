@@ -6,8 +6,8 @@ import json
 import os
 from pathlib import Path
 
-from mle_backend_vm import environments, images, packing
 from mlecore_jobs.supervise.files import read_json, write_json
+from mlecore_sandboxes import environments, images, packing
 
 from mle_backend_slurm.node import sandboxing
 from mlecore.errors import MlecoreError

@@ -7,10 +7,10 @@ import platform
 import shutil
 from pathlib import Path
 
-from mle_backend_vm import apptainer, bubblewrap, gpus
-from mle_backend_vm.preflight import held_by_cgroup
 from mlecore_jobs.supervise import slirp
 from mlecore_jobs.supervise.files import write_json
+from mlecore_sandboxes import apptainer, bubblewrap, gpus
+from mlecore_sandboxes.preflight import held_by_cgroup
 
 from mle_backend_slurm.node.run import node_name
 

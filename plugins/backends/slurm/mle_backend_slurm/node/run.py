@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from attrs import evolve
-from mle_backend_vm import environments, folders, layout, packing
 from mlecore_jobs.supervise.files import STATE, write_json
 from mlecore_jobs.supervise.main import take
+from mlecore_sandboxes import environments, folders, layout, packing
 
 from mle_backend_slurm.entries import Entry, read_request
 from mle_backend_slurm.node import sandboxing, staging

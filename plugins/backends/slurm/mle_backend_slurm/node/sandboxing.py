@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mle_backend_vm import apptainer, bubblewrap, environments
-from mle_backend_vm.view import Isolation
-from mle_backend_vm.vm_backend import Vm
+from mlecore_sandboxes import apptainer, bubblewrap, environments
+from mlecore_sandboxes.machine import Machine
+from mlecore_sandboxes.view import Isolation
 
 from mlecore.backends import Sandbox
 from mlecore.errors import BackendError
@@ -30,5 +30,5 @@ def chosen(wanted: str, ref: str = "") -> Isolation:
 def described(isolation: Isolation) -> Sandbox:
     """The levels of this node."""
     if isolation == "apptainer":
-        return apptainer.described(Vm({"isolation": "none"}).describe())
-    return Vm({"isolation": isolation}).describe()
+        return apptainer.described(Machine({"isolation": "none"}).describe())
+    return Machine({"isolation": isolation}).describe()

@@ -16,9 +16,9 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from mle_backend_vm import folders
 from mlecore_jobs.supervise.files import sync_disk
 from mlecore_jobs.supervise.processes import boot_id
+from mlecore_sandboxes import folders
 
 from mle_backend_ssh.remote import wire
 from mlecore import files

@@ -11,9 +11,10 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 import attrs
-from mle_backend_vm import collect, folders, packing
-from mle_backend_vm.vm_backend import Vm
+from mlecore_jobs import collect
 from mlecore_jobs.fetching import Selection
+from mlecore_sandboxes import folders, packing
+from mlecore_sandboxes.machine import Machine
 
 from mle_backend_ssh.remote import survey, wire
 from mle_backend_ssh.remote.receive import receive
@@ -65,7 +66,7 @@ def _state() -> Path:
 
 def answer(request: Mapping[str, Any], given: IO[bytes], out: IO[bytes]) -> None:
     """Answer one request whose first line was read; files of it follow in ``given``."""
-    vm = Vm(request["options"], gateway_python=request["gateway_python"])
+    vm = Machine(request["options"], gateway_python=request["gateway_python"])
     method = request["method"]
     arguments = packing.unpack(request["arguments"])
     result: object = None
@@ -92,7 +93,7 @@ def answer(request: Mapping[str, Any], given: IO[bytes], out: IO[bytes]) -> None
     wire.write(out, {"result": packing.pack(result)})
 
 
-def _start(vm: Vm, job: Job, given: IO[bytes]) -> Handle:
+def _start(vm: Machine, job: Job, given: IO[bytes]) -> Handle:
     """The job's files that are paths on the controller follow the request; here they are ``Path(number)``."""
     with tempfile.TemporaryDirectory(prefix="mlecore-") as name:
         spool = Path(name)
@@ -114,7 +115,7 @@ def _placed(content: Mapping[str, bytes | Path], spool: Path) -> dict[str, bytes
     return {name: spool / value if isinstance(value, Path) else value for name, value in content.items()}
 
 
-def _build(vm: Vm, recipe: Any, out: IO[bytes]) -> object:
+def _build(vm: Machine, recipe: Any, out: IO[bytes]) -> object:
     """The build's log is sent back in any case."""
     with tempfile.TemporaryDirectory(prefix="mlecore-") as name:
         log = Path(name) / "build.log"

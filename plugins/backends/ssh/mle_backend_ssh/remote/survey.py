@@ -13,10 +13,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from mle_backend_vm import bubblewrap, folders, gpus
-from mle_backend_vm.supervision import status
 from mlecore_jobs.supervise.processes import boot_id
 from mlecore_jobs.supervise.spec import read_spec
+from mlecore_sandboxes import bubblewrap, folders, gpus
+from mlecore_sandboxes.supervision import status
 
 from mlecore.child_environment import child_environment
 

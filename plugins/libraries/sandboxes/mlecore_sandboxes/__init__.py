@@ -1,0 +1,1 @@
+"""Sandboxes on one machine: the controller's own (backend vm), a host over SSH, or a node of Slurm."""
