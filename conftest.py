@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-pytest_plugins = ["mlecore_testing.browser", "mlecore_testing.disks"]
+pytest_plugins = ["mlecore_testing.bombs", "mlecore_testing.browser", "mlecore_testing.disks"]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -26,7 +26,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def _no_engine() -> str:
     """Why there is no Docker engine; empty if there is one."""
     from mlecore.errors import BackendError
-    from mlecore.registry.opening import open_backend
+    from mlecore.plugins.opening import open_backend
 
     try:
         problems = [problem for problem in open_backend("docker", {}).backend.preflight() if problem.fatal]

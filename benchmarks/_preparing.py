@@ -18,7 +18,8 @@ MLECORE = "import os, sys; sys.stderr = open(os.devnull, 'w'); from mlecore.cli 
 UNZIP = 'unzip -q "$0" -d "$1"; find "$1" -name "*.zip" -exec sh -c \'unzip -q "$0" -d "$0.d"\' {} \\;'
 MAKE = f"{START}; from pathlib import Path; c.make_raw(Path(sys.argv[2]), size=float(sys.argv[3]))"
 PERFECT = (
-    f"{START}; from pathlib import Path; c.perfect(c.data(Path(sys.argv[2])).private).to_csv(sys.argv[3], index=False)"
+    f"{START}; from pathlib import Path; data = mlecore.open_data(c, Path(sys.argv[2])); "
+    "c.perfect(data.private).to_csv(sys.argv[3], index=False)"
 )
 TABLES = """
 import sys

@@ -6,7 +6,7 @@ python benchmarks/archives.py small --mb 20                     only one kind, a
 
 "download" is what `mlecore prepare` does with a zip before its hook: MD5, unpacking, a SHA-256 of every file. Its limit
 is `unzip` and `md5sum`. "zip in it", "tar.gz in it" and "7z in it" are what hooks do with an archive in the download
-(`mlecore.prepare.extract`), beside `unzip`, `tar` and `7z`; kinds whose program is missing are left out. Start-up of
+(`mlecore_toolkit.extract`), beside `unzip`, `tar` and `7z`; kinds whose program is missing are left out. Start-up of
 the interpreter is measured and subtracted. Nothing is removed before the end, as ext4 needs up to a millisecond of CPU
 to create a file where many have just been removed; so it takes 30 times the space of --mb.
 """
@@ -26,7 +26,7 @@ from _preparing import noise
 
 SIZES = {"small": (1_000, 20_000), "pictures": (300_000, 900_000)}  # bytes of a file, from and to
 START = (
-    "import sys; from pathlib import Path; from mlecore.data.unpack import unpack; from mlecore.prepare import extract"
+    "import sys; from pathlib import Path; from mlecore.data.unpack import unpack; from mlecore_toolkit import extract"
 )
 DOWNLOAD = f"{START}; from hashlib import file_digest; a, b = map(Path, sys.argv[1:]); unpack(a, b / 'raw'); "
 DOWNLOAD += "file_digest(a.open('rb'), 'md5')"

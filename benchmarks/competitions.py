@@ -25,8 +25,8 @@ from _measure import python, rounds, run, scratch
 from _preparing import LIMIT, MAKE, megabytes, steps
 from attrs import asdict, frozen
 
-from mlecore.competitions import installed
 from mlecore.data.sources import has_synthetic
+from mlecore.plugins.competitions import all_competitions
 
 RECORDED = Path(__file__).with_name("recorded.json")
 WORST = 10
@@ -58,7 +58,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--record", action="store_true", help=f"keep the figures in {RECORDED.name}")
     args = parser.parse_args()
-    known = {found.id: found for found in installed()}
+    known = {found.id: found for found in all_competitions()}
     if unknown := set(args.competitions) - known.keys():
         sys.exit(f"not installed: {', '.join(sorted(unknown))}")
     chosen = args.competitions or [id for id, found in known.items() if has_synthetic(found)]

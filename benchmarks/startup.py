@@ -72,10 +72,10 @@ def create_raw(folder: Path) -> Path:
 
 def settle(runs: Path, count: int) -> None:
     """A group of runs that are graded."""
+    from mlecore.model.record import Attempt
     from mlecore.runs.digests import with_digests
     from mlecore.runs.folders import RECORD
     from mlecore.runs.planning import make_plan
-    from mlecore.runs.record import Attempt
     from mlecore.runs.store import create_group, planned_records
 
     plan = make_plan({"agents": [{"name": "dummy"}], "competitions": [COMPETITION], "seeds": count})

@@ -21,19 +21,19 @@ import pluggy
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from mlecore.agents import Agent, FinishedSubmission, Launch, Recipe, Task, Usage
-    from mlecore.backends import Backend, Dataset
-    from mlecore.competitions import Competition
-    from mlecore.detectors import Detection, Detector
-    from mlecore.facts import Facts
-    from mlecore.grading.report import Report
+    from mlecore.model.agents import Agent, FinishedSubmission, Launch, Recipe, Task, Usage
+    from mlecore.model.backends import Backend, Dataset
+    from mlecore.model.competition import Competition
+    from mlecore.model.detectors import Detection, Detector
+    from mlecore.model.facts import Facts
+    from mlecore.model.findings import Findings
     from mlecore.model.imported import Imported
     from mlecore.model.leftover import Leftover
+    from mlecore.model.record import Obfuscation, RunRecord
+    from mlecore.model.report import Report
     from mlecore.model.shown import Shown
-    from mlecore.runs.findings import Findings
-    from mlecore.runs.record import Obfuscation, RunRecord
-    from mlecore.submissions.format import Format
-    from mlecore.submissions.table import Table
+    from mlecore_toolkit.submissions.format import Format
+    from mlecore_toolkit.submissions.table import Table
 
 hookimpl = pluggy.HookimplMarker("mlecore")
 hookspec = pluggy.HookspecMarker("mlecore")
@@ -50,8 +50,8 @@ def required(spec: F) -> F:
 class CompetitionSpec:
     """A problem: how to prepare its data, how to examine and grade a submission.
 
-    Its facts are in ``competition.toml`` next to the module. Every key is a field of ``mlecore.facts.Facts``, with its
-    type, default and meaning; the page schemas/competition of the docs lists them.
+    Its facts are in ``competition.toml`` next to the module. Every key is a field of ``mlecore.model.facts.Facts``,
+    with its type, default and meaning; the page schemas/competition of the docs lists them.
     """
 
     @required

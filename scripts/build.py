@@ -21,9 +21,9 @@ from pathlib import Path
 
 from generate import ROOT, competitions, distribution, members, package, project
 
-from mlecore.facts import Facts
 from mlecore.grading.medals import thresholds_for
-from mlecore.units import show_size
+from mlecore.model.facts import Facts
+from mlecore.util.units import show_size
 
 
 def main() -> int:

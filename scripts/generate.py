@@ -1,7 +1,7 @@
 """Writes what repeats facts that stand elsewhere: `make generate` runs it. `make test` fails if its output is old.
 
 - `pyproject.toml`: the extras `lite`, `medium`, `high` and `all`, and the workspace's members
-- `mlecore/registry/published.txt`: every plugin and command, and the package that it comes with
+- `mlecore/plugins/published.txt`: every plugin and command, and the package that it comes with
 
 In `pyproject.toml` only the block between the two marks changes; the rest is written by hand.
 """
@@ -18,8 +18,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from mlecore.facts import Facts, read_facts
-from mlecore.registry.entry_points import GROUPS
+from mlecore.model.facts import Facts, read_facts
+from mlecore.plugins.entry_points import GROUPS
 
 ROOT = Path(__file__).parent.parent
 PREFIXES = {

@@ -26,6 +26,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from generate import ROOT, distribution, members
+
 from mlecore_testing.package_index import serving
 
 TOOLS = ROOT / ".tools" / "release" / "bin"

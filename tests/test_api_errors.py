@@ -32,7 +32,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder = tmp_path_factory.mktemp("data")
     done = CliRunner().invoke(main, ["prepare", "optical-digits", "--data", str(folder)])
     assert done.exit_code == 0, done.output
-    return mlecore.competition("optical-digits").data(folder)
+    return mlecore.open_data(mlecore.competition("optical-digits"), folder)
 
 
 @pytest.fixture
@@ -62,21 +62,20 @@ def calls(data: Any) -> dict[str, Callable[[Any], object]]:
     return {
         "competition": mlecore.competition,
         "edition": lambda value: mlecore.competition("optical-digits", value),
-        "plugins": mlecore.plugins,
+        "installed": mlecore.installed,
         "report": mle_ext_report.report,
         "report(runs)": lambda value: mle_ext_report.report("group", runs=value),
         "report(competitions)": lambda value: mle_ext_report.report("group", competitions=value),
         "detect": mlecore.detect,
         "detect(runs)": lambda value: mlecore.detect("group", runs=value),
-        "Table": lambda value: mlecore.Table(value).frame(),
-        "check": lambda value: digits.check(value, data.public),
-        "check(public)": lambda value: digits.check(sample, value),
-        "grade": lambda value: digits.grade(value, data.private),
-        "grade(private)": lambda value: digits.grade(sample, value),
-        "grade(public)": lambda value: digits.grade(sample, data.private, value),
-        "Competition.report": lambda value: digits.report(value, data),
-        "Competition.report(data)": lambda value: digits.report(sample, value),
-        "data": digits.data,
+        "check": lambda value: mlecore.check(digits, value, data.public),
+        "check(public)": lambda value: mlecore.check(digits, sample, value),
+        "score": lambda value: mlecore.score(digits, value, data.private),
+        "score(private)": lambda value: mlecore.score(digits, sample, value),
+        "score(public)": lambda value: mlecore.score(digits, sample, data.private, value),
+        "grade": lambda value: mlecore.grade(digits, value, data),
+        "grade(data)": lambda value: mlecore.grade(digits, sample, value),
+        "open_data": lambda value: mlecore.open_data(digits, value),
         "prepare(raw)": lambda value: digits.prepare(value, out, out),
         "prepare(public)": lambda value: digits.prepare(Path("folder"), value, out),
         "perfect": digits.perfect,
@@ -111,4 +110,4 @@ def test_an_argument_that_there_is_none_of_is_named_even_if_it_is_none() -> None
 
 
 def test_one_data_directory_needs_no_list(data: Any) -> None:
-    assert mlecore.competition("optical-digits").data(str(data.root.parents[1])).root == data.root
+    assert mlecore.open_data(mlecore.competition("optical-digits"), str(data.root.parents[1])).root == data.root

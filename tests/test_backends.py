@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from mlecore.backends import LIMITS, Backend, Dataset, Enforcement, Image, Job, Resources, Sandbox, environment
-from mlecore.backends import secret_values as secrets
 from mlecore.errors import BackendError
+from mlecore.model.backends import LIMITS, Backend, Dataset, Enforcement, Image, Job, Resources, Sandbox, environment
+from mlecore.model.backends import secret_values as secrets
 
 JOB = Job(
     name="mle-x-1",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mlecore.child_environment import PIP, PROXIES, child_environment
+from mlecore.util.child_environment import PIP, PROXIES, child_environment
 
 ROOT = Path(__file__).parents[1]
 SECRETS = {
@@ -31,7 +31,7 @@ INSIDE = {
 }
 FORKS = {
     "plugins/libraries/jobs/mlecore_jobs/confining.py": "becomes the first process of a sandbox",
-    "mlecore/workers.py": "of a worker that was started with an environment of its own",
+    "mlecore/workers/pool.py": "of a worker that was started with an environment of its own",
 }
 MAKER = "child_environment"
 STARTS = {

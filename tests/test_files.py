@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from mlecore import files
 from mlecore.errors import DataError
-from mlecore.regular import read_regular
+from mlecore.util import files
+from mlecore.util.regular import read_regular
 
 
 def closed(folder: Path) -> None:

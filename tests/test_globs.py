@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 
 import pytest
-from mlecore_testing.backends.patterns import NO_GLOBS, TABLE, TREE
 
-from mlecore.globs import Glob
+from mlecore.util.globs import Glob
+from mlecore_testing.backends.patterns import NO_GLOBS, TABLE, TREE
 
 
 @pytest.mark.parametrize("text", TABLE)

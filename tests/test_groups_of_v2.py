@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+
 from mlecore_testing import Trial
 from mlecore_testing.shared_data import SharedData
 

@@ -18,10 +18,10 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from mlecore_testing.models import Answer, Script, Usage, scripted_model
-from mlecore_testing.package_index import MODULE, NAME, package_index
 
 from mlecore.runs.store import load_group
+from mlecore_testing.models import Answer, Script, Usage, scripted_model
+from mlecore_testing.package_index import MODULE, NAME, package_index
 
 pytestmark = pytest.mark.slow
 MLECORE = [sys.executable, "-m", "mlecore"]

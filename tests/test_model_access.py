@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from mlecore_gateway.settings import read_settings
 
 from mlecore.errors import BackendError
-from mlecore.model_access import ModelAccess, gateway, recipe, token, usual_key, variables
+from mlecore.model.model_access import ModelAccess, gateway, recipe, token, usual_key, variables
+from mlecore_gateway.settings import read_settings
 
 KEY = "sk-real-0123456789abcdef"
 ACCESS = ModelAccess(endpoint="https://api.example.com/v1", key="EXAMPLE_KEY", models=("m",), budgets=("5usd",))

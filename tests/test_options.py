@@ -9,7 +9,7 @@ import pytest
 
 from mlecore.cli._shared import backend_options_of
 from mlecore.errors import UsageError
-from mlecore.options import as_text, read_options
+from mlecore.model.options import as_text, read_options
 
 
 def test_tables_and_lists_are_json_and_the_rest_is_text() -> None:

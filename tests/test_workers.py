@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from mlecore.workers import Worker, WorkerCrash, WorkerError, WorkerFailure
+from mlecore.workers.pool import Worker, WorkerCrash, WorkerError, WorkerFailure
 
 MODULE = """
 import os, re, signal, subprocess, sys, time
 from mlecore.errors import UsageError
-from mlecore.workers import serve
+from mlecore.workers.pool import serve
 
 seen = []
 
@@ -145,7 +145,7 @@ def test_closing_ends_a_request_in_another_thread(worker: Worker, tmp_path: Path
 
 CALLER = """
 import sys
-from mlecore.workers import Worker
+from mlecore.workers.pool import Worker
 worker = Worker(sys.argv[1])
 print(worker._process.pid, flush=True)
 worker.ask({"do": sys.argv[2], "log": sys.argv[3]}, seconds=float(sys.argv[4]))
@@ -157,7 +157,7 @@ worker.ask({"do": sys.argv[2], "log": sys.argv[3]}, seconds=float(sys.argv[4]))
 def test_all_that_it_has_started_ends_with_a_killed_caller(module: str, tmp_path: Path, do: str) -> None:
     """A watching thread cannot run while work holds the interpreter: then an alarm of the kernel ends it later."""
     log = tmp_path / "log"
-    grace = "import mlecore.workers as w; w._GRACE = 0\n"
+    grace = "import mlecore.workers.pool as w; w._GRACE = 0\n"
     (tmp_path / "sitecustomize.py").write_text(grace if do == "hold" else "")
     argv = [sys.executable, "-c", CALLER, module, do, str(log), "1" if do == "hold" else "600"]
     caller = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)

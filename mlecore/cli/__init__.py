@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from types import TracebackType
 
-    from mlecore.registry.entry_points import Point
+    from mlecore.plugins.entry_points import Point
 
 _COMMANDS = {
     "competitions": "List and inspect installed competitions.",
@@ -63,7 +63,7 @@ class Commands(click.Group):
 
     def provided(self) -> dict[str, Point]:
         """The plugins' commands, by their names in this group."""
-        from mlecore.registry.entry_points import commands
+        from mlecore.plugins.entry_points import commands
 
         found = commands()
         return {name: found[whole] for name, whole in self._names(found).items()}
@@ -85,7 +85,7 @@ class Commands(click.Group):
         if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
             from difflib import get_close_matches
 
-            from mlecore.registry.published import published
+            from mlecore.plugins.published import published
 
             packages = published("command")
             known = self._names(packages)
@@ -102,7 +102,7 @@ class _Main(Commands):
     """The command mlecore itself."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        from mlecore.printable import printable
+        from mlecore.util.printable import printable
 
         provided = {name: printable(f"{point.summary:.100}.") for name, point in self.provided().items()}
         with formatter.section("Commands"):
@@ -111,7 +111,7 @@ class _Main(Commands):
     def main(self, *arguments: Any, **extra: Any) -> Any:
         """Without secrets in tracebacks, and on streams that can print everything."""
         from mlecore.errors import MlecoreError
-        from mlecore.printable import print_everything
+        from mlecore.util.printable import print_everything
 
         sys.excepthook = _show_traceback
         print_everything()
@@ -136,9 +136,8 @@ class _Main(Commands):
         return super().make_context(*arguments, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
-        from mlecore.errors import MlecoreError, UsageError
-        from mlecore.printable import printable
-        from mlecore.redaction import redacted
+        from mlecore.errors import MlecoreError, UsageError, redacted
+        from mlecore.util.printable import printable
 
         gc.set_threshold(50_000)  # a group is many small values that stay: the default looks at them again and again
         try:
@@ -162,7 +161,7 @@ class _Main(Commands):
 def _show_traceback(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     import traceback
 
-    from mlecore.redaction import redacted
+    from mlecore.errors import redacted
 
     sys.stderr.write(redacted("".join(traceback.format_exception(kind, error, trace))))
 

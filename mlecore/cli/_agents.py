@@ -44,7 +44,7 @@ def agents_given(context: click.Context, flags: Mapping[str, Sequence[str]]) -> 
     A single model is for all agents. What else stands before the first of several agents is an error, as nobody could
     say whose it is.
     """
-    from mlecore.options import pairs
+    from mlecore.model.options import pairs
 
     found: dict[str, Any] = {"model": flags["model"][0]} if len(flags["model"]) == 1 else {}
     order = [name for name in context.meta[_ORDER] if name in flags.keys() - found.keys()]

@@ -20,13 +20,12 @@ from typing import TYPE_CHECKING, Literal
 from attrs import converters, evolve, field, frozen
 
 from mlecore.data.layout import DataDirs
-from mlecore.errors import MlecoreError
-from mlecore.redaction import redacted
-from mlecore.units import counted, show_size
+from mlecore.errors import MlecoreError, redacted
+from mlecore.util.units import counted, show_size
 
 if TYPE_CHECKING:
-    from mlecore.backends import Problem
-    from mlecore.competitions import Competition
+    from mlecore.model.backends import Problem
+    from mlecore.model.competition import Competition
     from mlecore.model.leftover import Leftover
 
 DEFAULT_BACKEND = "vm"
@@ -96,9 +95,9 @@ def _python() -> Iterator[Finding]:
 
 
 def _plugins() -> Iterator[Finding]:
-    from mlecore.registry.discovery import DISABLE, KINDS, disabled_in_vain, plugins
+    from mlecore.plugins.discovery import DISABLE, KINDS, disabled_in_vain, installed
 
-    found = plugins()
+    found = installed()
     numbers = Counter(plugin.kind for plugin in found)
     counts = ", ".join(f"{numbers[kind]} {kind}{'s' * (numbers[kind] > 1)}" for kind in KINDS if numbers[kind])
     yield Finding(area="plugins", state="ok", what=f"installed: {counts or 'none'}")
@@ -164,7 +163,7 @@ def _disk(missing: Sequence[Competition], dirs: DataDirs) -> Iterator[Finding]:
 
 def _leftovers(dirs: DataDirs, clean: bool) -> Iterator[Finding]:
     from mlecore.data.cleanup import leftovers
-    from mlecore.registry.loading import load_extensions
+    from mlecore.plugins.loading import load_extensions
 
     of_extensions = load_extensions()[0].hook.leftovers(data=dirs.first)
     found = [*leftovers(dirs.first), *chain.from_iterable(of_extensions)]
@@ -199,7 +198,7 @@ def examine_backend(name: str, options: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def _closely(name: str, options: Mapping[str, str]) -> Iterator[Finding]:
-    from mlecore.registry.opening import open_backend
+    from mlecore.plugins.opening import open_backend
 
     area, backend = f"backend {name}", open_backend(name, options).backend
     problems = backend.preflight()
@@ -218,9 +217,9 @@ def _closely(name: str, options: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def _backends() -> Iterator[Finding]:
-    from mlecore.registry.discovery import plugins
+    from mlecore.plugins.discovery import installed
 
-    names = [plugin.name for plugin in plugins("backend") if plugin.state == "ok"]
+    names = [plugin.name for plugin in installed("backend") if plugin.state == "ok"]
     looks = {name: _Look(name) for name in names}
     for look in looks.values():
         look.start()
@@ -270,6 +269,6 @@ def _found(area: str, problems: Sequence[Problem]) -> Iterator[Finding]:
 
 
 def _preflight(name: str) -> list[Problem]:
-    from mlecore.registry.opening import open_backend
+    from mlecore.plugins.opening import open_backend
 
     return open_backend(name).backend.preflight()

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from mlecore.cli._shared import in_folder, table_lines
 from mlecore.controller.display import Lines
 from mlecore.errors import MlecoreError
-from mlecore.printable import printable
-from mlecore.units import counted, show_duration
+from mlecore.util.printable import printable
+from mlecore.util.units import counted, show_duration
 
 if TYPE_CHECKING:
     from mlecore.controller.reporting import ActiveRun

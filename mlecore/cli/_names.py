@@ -29,7 +29,7 @@ class _Name(click.ParamType[str]):
 
 def _plugin(kind: str) -> Callable[[click.Context, str], Iterable[str]]:
     def known(_: click.Context, __: str) -> Iterable[str]:
-        from mlecore.registry.discovery import names
+        from mlecore.plugins.discovery import names
 
         return names(kind)
 
@@ -65,7 +65,7 @@ def _option_of(kind: str, default: str | None = None) -> _Name:
 
     def known(ctx: click.Context, incomplete: str) -> Iterable[str]:
         from mlecore.errors import MlecoreError
-        from mlecore.registry.loading import load
+        from mlecore.plugins.loading import load
 
         named = ctx.params.get(kind) or default
         name = named[-1] if isinstance(named, tuple) else named
@@ -88,27 +88,27 @@ class _Competition(_Name):
     """A competition's id, or the address of its page on Kaggle."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        from mlecore.competitions import id_of
+        from mlecore.plugins.competitions import id_of
 
         return id_of(value)
 
 
 class _Split(_Name):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        from mlecore.competitions import parts_of
+        from mlecore.plugins.competitions import parts_of
 
         parts_of(value)  # raises
         return value
 
 
 def _splits(_: click.Context, __: str) -> Iterable[str]:
-    from mlecore.competitions import SPLITS
+    from mlecore.plugins.competitions import SPLITS
 
     return ("lite", *SPLITS, "all")
 
 
 def _states(_: click.Context, __: str) -> Iterable[str]:
-    from mlecore.runs.record import STATES
+    from mlecore.model.record import STATES
 
     return STATES
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mlecore.errors import MlecoreError
-from mlecore.units import show_size
+from mlecore.util.units import show_size
 
 if TYPE_CHECKING:
     from mlecore.data.many import Outcome

@@ -13,10 +13,10 @@ import click
 
 from mlecore.cli._names import COMPETITION, SPLIT
 from mlecore.errors import UsageError
-from mlecore.printable import printable
+from mlecore.util.printable import printable
 
 if TYPE_CHECKING:
-    from mlecore.runs.record import RunRecord
+    from mlecore.model.record import RunRecord
 
 _GAP = "  "
 _NARROW = 8  # columns that a folded cell has at least
@@ -124,7 +124,7 @@ def backend_config_option(function: F) -> F:
 
 def backend_options_of(given: Iterable[str], config: Path | None) -> dict[str, str]:
     """What -B and --backend-config say. Raises UsageError."""
-    from mlecore.options import pairs, read_options
+    from mlecore.model.options import pairs, read_options
 
     return {**(read_options(config) if config is not None else {}), **pairs(given, "-B")}
 

@@ -26,10 +26,11 @@ def command(
     Needs public data only. Exit code 0: well-formed; 1: not well-formed, with the reason; 3: the check failed or
     reached the competition's grading limits.
     """
-    from mlecore.competitions import competition
-    from mlecore.data import DataDirs, open_prepared
+    from mlecore.data.layout import DataDirs
+    from mlecore.data.opening import open_prepared
     from mlecore.data.recheck import require_sample
     from mlecore.grading.isolated import IsolatedGrader
+    from mlecore.plugins.competitions import competition
 
     refuse_swapped(submission, competition_id, "check")
     target = competition(competition_id, edition)

@@ -9,11 +9,11 @@ import click
 
 from mlecore.cli._names import COMPETITION, SPLIT
 from mlecore.cli._shared import data_option, edition_option, json_option, print_json, print_table
-from mlecore.units import show_size
+from mlecore.util.units import show_size
 
 if TYPE_CHECKING:
     from mlecore.data.layout import DataDirs
-    from mlecore.registry.plugin import Plugin
+    from mlecore.model.plugin import Plugin
 
 
 _MEDALS = {"same": "Medals as in v1.", "near": "Medals are only near those of v1.", "none": "No medals."}
@@ -33,8 +33,8 @@ def command(ctx: click.Context) -> None:
 @json_option
 def list_competitions(split: str | None = None, data: tuple[Path, ...] = (), as_json: bool = False) -> None:
     """List installed competitions, and which are prepared."""
-    from mlecore.competitions import working
     from mlecore.data.layout import DataDirs
+    from mlecore.plugins.competitions import working
 
     dirs = DataDirs.of(data)
     rows = [_row(plugin, dirs) for plugin in working(split)]
@@ -78,10 +78,10 @@ def _row(plugin: Plugin, dirs: DataDirs) -> dict[str, Any]:
 @json_option
 def show(competition_id: str, edition: str, data: tuple[Path, ...], as_json: bool) -> None:
     """Show one competition: metric, medals, known issues, editions, data."""
-    from mlecore.competitions import competition
     from mlecore.data.layout import DataDirs
-    from mlecore.data.prepared import no_medals
     from mlecore.grading.medals import thresholds_for
+    from mlecore.model.data_kind import no_medals
+    from mlecore.plugins.competitions import competition
 
     target = competition(competition_id, edition)
     facts, dirs = target.facts, DataDirs.of(data)

@@ -34,9 +34,9 @@ def command(ctx: click.Context, folder: Path) -> None:
     Takes about a minute once packages are installed, and needs no account. Shows each command before it runs, so that
     you can repeat it yourself.
     """
-    from mlecore.competitions import installed
+    from mlecore.plugins.competitions import all_competitions
 
-    known = {competition.id for competition in installed()}
+    known = {competition.id for competition in all_competitions()}
     competitions = [name for name in COMPETITIONS if name in known]
     isolation = [] if _bubblewrap_works() else ["-B", "isolation=none"]
     if isolation:
@@ -65,7 +65,7 @@ def _show(ctx: click.Context, *words: str) -> None:
 
 
 def _bubblewrap_works() -> bool:
-    from mlecore.child_environment import child_environment
+    from mlecore.util.child_environment import child_environment
 
     if not shutil.which("bwrap"):
         return False

@@ -13,11 +13,11 @@ import click
 
 from mlecore.cli._names import DETECTOR, RUN
 from mlecore.cli._shared import data_option, echo, json_option, print_json, print_table, runs_option
-from mlecore.units import counted
+from mlecore.util.units import counted
 
 if TYPE_CHECKING:
     from mlecore.detecting.group import Judged
-    from mlecore.runs.findings import Findings
+    from mlecore.model.findings import Findings
 
 _SHOWN = 5  # places of a finding, and files that were not read
 
@@ -57,7 +57,7 @@ def command(
     failed, could not decide or did not read everything. Notes do not change the exit code.
     """
     from mlecore.detecting.group import detect
-    from mlecore.options import pairs_by_plugin
+    from mlecore.model.options import pairs_by_plugin
 
     folder, run = _named(runs, name)
     found = detect(
@@ -95,8 +95,8 @@ def _progress(done: int, total: int) -> None:
 
 
 def _print(found: Sequence[Judged], as_json: bool) -> None:
-    from mlecore.runs.findings import OUTCOMES
-    from mlecore.schema import plain
+    from mlecore.model.findings import OUTCOMES
+    from mlecore.util.schema import plain
 
     if as_json:
         print_json([{"name": each.run.name, **plain(each.found), "outcome": each.found.outcome} for each in found])
@@ -118,7 +118,7 @@ def _print(found: Sequence[Judged], as_json: bool) -> None:
 
 def _lines(found: Findings) -> Iterator[str]:
     """What is not clean, with where it shows."""
-    from mlecore.runs.findings import place
+    from mlecore.model.findings import place
 
     if found.failed:
         yield f"failed: {found.failed}"

@@ -50,8 +50,8 @@ def command(
     from attrs import asdict
 
     from mlecore.cli._examination import examine, examine_backend
-    from mlecore.competitions import competition, of_split
     from mlecore.data.layout import DataDirs
+    from mlecore.plugins.competitions import competition, of_split
 
     if backend is not None:
         found = examine_backend(backend, backend_options_of(backend_options, backend_config))

@@ -19,12 +19,12 @@ from mlecore.cli._shared import (
     synthetic_option,
 )
 from mlecore.errors import MlecoreError, UsageError
-from mlecore.units import counted
+from mlecore.util.units import counted
 
 if TYPE_CHECKING:
     from mlecore.grading.batch import Line
     from mlecore.grading.isolated import IsolatedGrader
-    from mlecore.grading.report import Report
+    from mlecore.model.report import Report
 
 
 @click.command("grade")
@@ -81,8 +81,9 @@ def command(
 
 
 def _graded(line: Line, grader: IsolatedGrader, data: Sequence[Path], edition: str, synthetic: bool) -> Report:
-    from mlecore.competitions import competition
-    from mlecore.data import DataDirs, open_prepared
+    from mlecore.data.layout import DataDirs
+    from mlecore.data.opening import open_prepared
+    from mlecore.plugins.competitions import competition
 
     target = competition(line.competition_id, edition)
     prepared = open_prepared(target, DataDirs.of(data), synthetic=synthetic, verified=False)
@@ -135,7 +136,7 @@ def _reason(report: Report) -> str:
 
 
 def _no_medals(report: Report) -> str:
-    from mlecore.data.prepared import no_medals
+    from mlecore.model.data_kind import no_medals
 
     return no_medals(report.data_kind, report.comparability)
 
@@ -171,7 +172,7 @@ def _write(path: Path | None, value: object) -> None:
         return
     import json
 
-    from mlecore.files import output
+    from mlecore.util.files import output
 
     with output(path) as new:
         new.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8", newline="\n")

@@ -12,10 +12,10 @@ import click
 from mlecore.cli._names import AGENT, BACKEND
 from mlecore.cli._shared import backend_config_option, backend_options_of, echo, json_option, print_json, print_table
 from mlecore.errors import BackendError, MlecoreError, UsageError
-from mlecore.units import counted, show_size
+from mlecore.util.units import counted, show_size
 
 if TYPE_CHECKING:
-    from mlecore.backends import Backend, CachedImage
+    from mlecore.model.backends import Backend, CachedImage
 
 _of_backend = click.option(
     "--backend", "name", type=BACKEND, show_default="all installed", help="Only images built by this backend."
@@ -60,10 +60,10 @@ def build(
     """Build the image or environment of AGENT, without starting a run."""
     import tempfile
 
-    from mlecore.agents import Recipe
-    from mlecore.options import pairs, resolve
-    from mlecore.registry.loading import load
-    from mlecore.registry.opening import open_backend
+    from mlecore.model.agents import Recipe
+    from mlecore.model.options import pairs, resolve
+    from mlecore.plugins.loading import load
+    from mlecore.plugins.opening import open_backend
 
     loaded = load("agent", agent)
     options = resolve(loaded.call("agent").options, pairs(agent_options, "-A"), f"agent {agent}")
@@ -114,10 +114,10 @@ def push(registry: str, backend: str) -> None:
 
 def _backends(name: str | None) -> Iterator[tuple[str, Backend]]:
     """The backend of this name, or all that can be opened without options."""
-    from mlecore.registry.discovery import plugins
-    from mlecore.registry.opening import open_backend
+    from mlecore.plugins.discovery import installed
+    from mlecore.plugins.opening import open_backend
 
-    for each in [name] if name else [plugin.name for plugin in plugins("backend") if plugin.state == "ok"]:
+    for each in [name] if name else [plugin.name for plugin in installed("backend") if plugin.state == "ok"]:
         try:
             yield each, open_backend(each).backend
         except MlecoreError as error:

@@ -8,11 +8,11 @@ import click
 
 from mlecore.cli._shared import json_option, print_json, print_table
 from mlecore.errors import MlecoreError, UsageError
-from mlecore.registry.discovery import DISABLE, KINDS, disabled_in_vain, plugins
-from mlecore.registry.plugin import Plugin
+from mlecore.model.plugin import Plugin
+from mlecore.plugins.discovery import DISABLE, KINDS, disabled_in_vain, installed
 
 if TYPE_CHECKING:
-    from mlecore.registry.loading import Loaded
+    from mlecore.plugins.loading import Loaded
 
 
 @click.group("plugins", invoke_without_command=True)
@@ -28,7 +28,7 @@ def command(ctx: click.Context) -> None:
 @json_option
 def list_plugins(kind: str | None = None, as_json: bool = False) -> None:
     """List installed plugins, with the reason if one cannot be used."""
-    found = plugins(kind)
+    found = installed(kind)
     if as_json:
         print_json([_row(plugin) for plugin in found])
         return
@@ -57,7 +57,7 @@ def _row(plugin: Plugin) -> dict[str, str]:
 @json_option
 def show(name: str, kind: str | None, as_json: bool) -> None:
     """Show one plugin: its hooks, options, needs and origin."""
-    named = [plugin for plugin in plugins(kind) if plugin.name == name]
+    named = [plugin for plugin in installed(kind) if plugin.name == name]
     if not named:
         raise UsageError(f"there is no plugin called {name!r}", fix="`mlecore plugins list` shows what is installed.")
     if len({plugin.kind for plugin in named}) > 1:
@@ -77,7 +77,7 @@ def _described(plugin: Plugin) -> dict[str, Any]:
     out: dict[str, Any] = {**_row(plugin), "summary": plugin.summary, "origin": str(plugin.origin or "")}
     if plugin.state != "ok":
         return out
-    from mlecore.registry.loading import load
+    from mlecore.plugins.loading import load
 
     try:
         loaded = load(plugin.kind, plugin.name)

@@ -21,10 +21,10 @@ from mlecore.cli._shared import (
 from mlecore.errors import MlecoreError, UsageError
 
 if TYPE_CHECKING:
-    from mlecore.competitions import Competition
     from mlecore.data.layout import DataDirs
     from mlecore.data.many import Outcome, Wanted
     from mlecore.data.sources import Source
+    from mlecore.model.competition import Competition
 
 
 @click.command("prepare")
@@ -82,7 +82,7 @@ def command(
         raise UsageError("--raw and --archive go with one competition")
     source = _source(synthetic, seed, size, raw, archive)
     if synthetic and not ids:
-        for found in [found for found in chosen if not {"make_raw", "fetch"} & set(found.loaded.hooks)]:
+        for found in [found for found in chosen if not any(map(found.loaded.implements, ("make_raw", "fetch")))]:
             click.echo(f"{found.id}: skipped, it has no synthetic data", err=True)
             chosen.remove(found)
     wanted = [
@@ -97,7 +97,7 @@ def command(
 
 def choose(ids: Sequence[str], splits: Sequence[str], edition: str) -> list[Competition]:
     """These competitions, and those of the splits that have the edition; none twice. Raises UsageError for none."""
-    from mlecore.competitions import competition, working
+    from mlecore.plugins.competitions import competition, working
 
     if not ids and not splits:
         raise UsageError("no competition is named", fix="Name some, or give --split or --competitions FILE.")

@@ -28,9 +28,9 @@ from mlecore.cli._shared import (
     synthetic_option,
 )
 from mlecore.errors import UsageError
-from mlecore.options import pairs, pairs_by_plugin
-from mlecore.runs.plan import Plan, PlannedGateway
-from mlecore.schema import SchemaError, parse_toml
+from mlecore.model.options import pairs, pairs_by_plugin
+from mlecore.model.plan import Plan, PlannedGateway
+from mlecore.util.schema import SchemaError, parse_toml
 
 if TYPE_CHECKING:
     from mlecore.controller.api import Done

@@ -13,11 +13,11 @@ from attrs import evolve
 from mlecore.controller.reporting import Reporter
 from mlecore.controller.roster import Roster
 from mlecore.errors import DataError
+from mlecore.model.plan import PlannedRun
+from mlecore.model.record import RunRecord
 from mlecore.runs import requests
 from mlecore.runs.cancelled import read_cancelled
 from mlecore.runs.contents import check_run
-from mlecore.runs.plan import PlannedRun
-from mlecore.runs.record import RunRecord
 from mlecore.runs.store import Group, planned_record, recover_record
 
 

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from attrs import frozen
 
-from mlecore import validation
 from mlecore.controller.display import Lines, Silent
 from mlecore.errors import BackendUnreachable, DataError, UsageError
+from mlecore.model.plan import Plan
+from mlecore.model.record import RunRecord
 from mlecore.runs.arguments import Arguments, lists_arguments, plan_of
 from mlecore.runs.contents import check_group
 from mlecore.runs.folders import is_group
 from mlecore.runs.ownership import require_own, require_own_plan
-from mlecore.runs.plan import Plan
 from mlecore.runs.planning import difference
-from mlecore.runs.record import RunRecord
 from mlecore.runs.store import Group, create_group, load_group, open_group
-from mlecore.units import counted
+from mlecore.util import validation
+from mlecore.util.units import counted
 
 if TYPE_CHECKING:
     from mlecore.controller.experiment import Experiment
@@ -103,7 +103,7 @@ def run_group(
         from mlecore.controller.loop import Controller
         from mlecore.controller.preflight import preflight
         from mlecore.grading.isolated import IsolatedGrader
-        from mlecore.scratch import scratch
+        from mlecore.util.scratch import scratch
 
         group = existing(runs, name, plan)
         folders = [str(Path(folder).absolute()) for folder in data] or list(group.info.data if group else ())
@@ -150,7 +150,7 @@ def dry_run(plan: Plan, runs: Path, data: Sequence[Path | str], say: Callable[[s
     from mlecore.controller.experiment import load_experiment
     from mlecore.controller.preflight import preflight
     from mlecore.grading.isolated import IsolatedGrader
-    from mlecore.scratch import scratch
+    from mlecore.util.scratch import scratch
 
     with IsolatedGrader() as grader, scratch() as cache:
         experiment = load_experiment(plan, [str(Path(folder).absolute()) for folder in data], grader, say)
@@ -182,9 +182,9 @@ def _control(folder: Path, control: Callable[[GroupLock], GroupResult], display:
     A request that comes after a controller's last check, while it still holds the lock, would wait for somebody to
     resume the group: who left it saw a controller, and relies on it.
     """
-    from mlecore.locks import LockHeld
     from mlecore.runs import requests
     from mlecore.runs.lock import GroupLock
+    from mlecore.util.locks import LockHeld
 
     with GroupLock(folder, display.say) as lock:
         result = control(lock)

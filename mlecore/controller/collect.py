@@ -12,15 +12,15 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from mlecore import files
-from mlecore.agents import FinishedSubmission
-from mlecore.backends import Backend, Handle
-from mlecore.globs import Glob
-from mlecore.printable import printable
-from mlecore.runs.record import Collected, RunRecord
+from mlecore.model.agents import FinishedSubmission
+from mlecore.model.backends import Backend, Handle
+from mlecore.model.record import Collected, RunRecord
 from mlecore.runs.secrets import Search, TooManyPlaces, search
 from mlecore.runs.snapshots import code_snapshots
-from mlecore.units import show_size
+from mlecore.util import files
+from mlecore.util.globs import Glob
+from mlecore.util.printable import printable
+from mlecore.util.units import show_size
 
 OWN = ".mlecore"  # what init wrote, relative to the sandbox's home
 OUTPUT_LIMIT = 256 * 10**6  # bytes of the process's output that are kept

@@ -16,10 +16,11 @@ from mlecore.controller.reporting import Reporter, explain
 from mlecore.controller.tasks import Tasks
 from mlecore.detecting.judging import Dismissed, Judges
 from mlecore.detecting.ready import ReadyDetector
-from mlecore.runs.findings import Findings, group_digest, read_findings
-from mlecore.runs.record import WITH_OUTPUT, RunRecord
+from mlecore.model.findings import Findings
+from mlecore.model.record import WITH_OUTPUT, RunRecord
+from mlecore.runs.findings import group_digest, read_findings
 from mlecore.runs.store import load_group, read_record
-from mlecore.units import counted
+from mlecore.util.units import counted
 
 Judged = list[tuple[RunRecord, list[Findings]]]
 

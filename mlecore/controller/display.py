@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from mlecore.errors import DataError
-from mlecore.printable import printable
-from mlecore.regular import open_regular
-from mlecore.runs.record import RunRecord
+from mlecore.model.record import RunRecord
 from mlecore.runs.refused import refusal_words
-from mlecore.units import counted, show_duration
+from mlecore.util.printable import printable
+from mlecore.util.regular import open_regular
+from mlecore.util.units import counted, show_duration
 
 if TYPE_CHECKING:
     from mlecore.controller.reporting import ActiveRun
-    from mlecore.grading.report import Report
+    from mlecore.model.report import Report
 
 _COUNTED = ("graded", "failed", "cancelled")
 

@@ -12,12 +12,12 @@ from urllib.parse import urlsplit
 
 from attrs import evolve, field, frozen
 
-from mlecore.backends import SUBSTITUTES, JobStatus
 from mlecore.controller import collect
-from mlecore.model_access import ModelAccess
-from mlecore.redaction import redacted
-from mlecore.runs.record import Availability, Ended, RunRecord, moment
-from mlecore.units import counted, show_duration
+from mlecore.errors import redacted
+from mlecore.model.backends import SUBSTITUTES, JobStatus
+from mlecore.model.model_access import ModelAccess
+from mlecore.model.record import Availability, Ended, RunRecord, moment
+from mlecore.util.units import counted, show_duration
 
 _CLOCKS_DIFFER = 5.0  # seconds that a sandbox may take to be made, and to end
 _CLOCKS_DRIFT = 0.01  # part by which clocks may differ besides: one may not run while the machine sleeps

@@ -9,26 +9,26 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from attrs import evolve, field, frozen
 
-from mlecore.agents import Agent, Network, Recipe
-from mlecore.backends import Backend
 from mlecore.controller.shown import show
 from mlecore.data.layout import DataDirs
 from mlecore.data.prepared import Prepared
 from mlecore.errors import MlecoreError, NotPrepared, UsageError
-from mlecore.facts import Facts
+from mlecore.model.agents import Agent, Network, Recipe
+from mlecore.model.backends import Backend
+from mlecore.model.facts import Facts
+from mlecore.model.options import resolve as resolve_options
+from mlecore.model.plan import Plan, PlannedAgent
+from mlecore.model.provenance import PluginUse, core_use, plugin_use
+from mlecore.model.record import RunRecord
 from mlecore.model.shown import Shown
-from mlecore.options import resolve as resolve_options
-from mlecore.registry.provenance import PluginUse, core_use, plugin_use
-from mlecore.runs.plan import Plan, PlannedAgent
-from mlecore.runs.record import RunRecord
-from mlecore.submissions.guard import largest
+from mlecore_toolkit.submissions.guard import largest
 
 if TYPE_CHECKING:
     from pluggy import PluginManager
 
     from mlecore.detecting.ready import ReadyDetector
-    from mlecore.grading.report import Report
-    from mlecore.registry.loading import Loaded
+    from mlecore.model.report import Report
+    from mlecore.plugins.loading import Loaded
 
 Say = Callable[[str], None]
 T = TypeVar("T")
@@ -134,9 +134,9 @@ def load_experiment(
     Raises UsageError, NotPrepared, PluginError: nothing has started then. Where a group is ``resumed``, an agent or a
     competition that cannot be used affects only its own runs.
     """
-    from mlecore.data import DataDirs
-    from mlecore.registry.loading import load_extensions
-    from mlecore.registry.opening import open_backend
+    from mlecore.data.layout import DataDirs
+    from mlecore.plugins.loading import load_extensions
+    from mlecore.plugins.opening import open_backend
 
     extensions, errors = load_extensions()
     for error in errors:
@@ -191,7 +191,7 @@ def _load_each(
 
 def _not_prepared(ids: Sequence[str], wanted: Sequence[str], flags: str) -> NotPrepared:
     """One error for all, with one command that prepares them: by their split if the whole of it is wanted."""
-    from mlecore.competitions import SPLITS, of_split
+    from mlecore.plugins.competitions import SPLITS, of_split
 
     some = ", ".join(ids[:3]) + (" ..." if len(ids) > 3 else "")
     splits = {split: {competition.id for competition in of_split(split)} for split in SPLITS}
@@ -221,7 +221,7 @@ def _load_detectors(plan: Plan, say: Say, resumed: bool) -> tuple[ReadyDetector,
 
 
 def _load_agent(planned: PlannedAgent, plan: Plan) -> LoadedAgent:
-    from mlecore.registry.loading import load
+    from mlecore.plugins.loading import load
 
     loaded = load("agent", planned.name)
     agent: Agent = loaded.call("agent")
@@ -267,11 +267,11 @@ def read_inputs(id: str, plan: Plan, data: Sequence[str | Path], say: Say) -> In
 
     Raises DataError if the data were changed after they were prepared.
     """
-    from mlecore.competitions import competition
-    from mlecore.data import open_prepared
+    from mlecore.data.opening import open_prepared
     from mlecore.data.recheck import require_unchanged
     from mlecore.data.sample import sample_bytes
     from mlecore.data.sources import Synthetic, has_synthetic
+    from mlecore.plugins.competitions import competition
 
     target = competition(id, plan.data.edition)
     synthetic = plan.data.synthetic and has_synthetic(target)

@@ -8,17 +8,17 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mlecore import files
 from mlecore.errors import DataError, MlecoreError
-from mlecore.regular import read_regular
+from mlecore.model.record import RunRecord
 from mlecore.runs.journal import Journal
-from mlecore.runs.record import RunRecord
+from mlecore.util import files
+from mlecore.util.regular import read_regular
 
 if TYPE_CHECKING:
     from pluggy import PluginManager
 
-    from mlecore.grading.report import Report
-    from mlecore.runs.findings import Findings
+    from mlecore.model.findings import Findings
+    from mlecore.model.report import Report
 
 DELIVERED = "extensions.log"
 _MOST = 1 << 28  # bytes that are read; 10,000 runs write about 2 MB

@@ -5,25 +5,25 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from attrs import evolve, frozen
-from mlecore_jobs.fetching import GATEWAY_LOG, RELAY_LOG
 
-from mlecore import files
-from mlecore.agents import Usage
-from mlecore.backends import Handle, Hardware, JobStatus
 from mlecore.controller import collect
 from mlecore.controller.ending import End, availability, exit_code, infra_failures, judge_attempt, time_used
 from mlecore.controller.experiment import Experiment, Missing
 from mlecore.controller.extensions import Extensions
 from mlecore.controller.records import Records
 from mlecore.errors import BackendError, MlecoreError
+from mlecore.model.agents import Usage
+from mlecore.model.backends import Handle, Hardware, JobStatus
+from mlecore.model.record import Availability, RunRecord
 from mlecore.runs import requests
 from mlecore.runs.journal import now
 from mlecore.runs.measured import difference, measure
 from mlecore.runs.outcome import read_outcome
-from mlecore.runs.record import Availability, RunRecord
 from mlecore.runs.refused import relay_refusals
 from mlecore.runs.snapshots import snapshots
 from mlecore.runs.store import require_group
+from mlecore.util import files
+from mlecore_jobs.fetching import GATEWAY_LOG, RELAY_LOG
 
 
 @frozen(eq=False)

@@ -8,22 +8,21 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
 
-from mlecore import files
 from mlecore.controller import collect
 from mlecore.controller.experiment import Experiment
 from mlecore.controller.extensions import Extensions
 from mlecore.controller.records import Records
-from mlecore.errors import DataError, GradingError, MlecoreError, NotPrepared
-from mlecore.redaction import redacted
+from mlecore.errors import DataError, GradingError, MlecoreError, NotPrepared, redacted
+from mlecore.model.record import RunRecord
 from mlecore.runs.journal import now
-from mlecore.runs.record import RunRecord
 from mlecore.runs.same_data import require_same_data
 from mlecore.runs.store import require_group
-from mlecore.schema import SchemaError
+from mlecore.util import files
+from mlecore.util.schema import SchemaError
 
 if TYPE_CHECKING:
-    from mlecore.data import Prepared
-    from mlecore.grading.report import Report
+    from mlecore.data.prepared import Prepared
+    from mlecore.model.report import Report
 
 
 @frozen(eq=False)
@@ -115,7 +114,7 @@ class Grading:
 
 
 def read_own_report(path: Path) -> Report:
-    from mlecore.grading.report import read_report
+    from mlecore.model.report import read_report
 
     try:
         return read_report(path, below=path.parent.parent)

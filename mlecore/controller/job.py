@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from attrs import frozen
-from mlecore_jobs import INSIDE
 
-from mlecore.agents import FinishedSubmission, Launch, Task
-from mlecore.backends import Image, Job, Resources
+from mlecore.controller.instructions import hardware_words, instructions_for
 from mlecore.errors import PluginError, UsageError
-from mlecore.globs import Glob
-from mlecore.model_access import KEYS, ModelAccess, base_url, usual_key
-from mlecore.registry.provenance import file_digest
+from mlecore.model.agents import FinishedSubmission, Launch, Task
+from mlecore.model.backends import Image, Job, Resources
+from mlecore.model.model_access import KEYS, ModelAccess, base_url, usual_key
+from mlecore.model.provenance import file_digest
 from mlecore.runs.code import CODE
-from mlecore.sandbox.instructions import hardware_words, instructions_for
+from mlecore.util.globs import Glob
+from mlecore_jobs import INSIDE
 
 if TYPE_CHECKING:
     from mlecore.controller.experiment import Experiment, Inputs, LoadedAgent
-    from mlecore.runs.plan import Plan, PlannedAgent
+    from mlecore.model.plan import Plan, PlannedAgent
 
 UNSET = Image(ref="", digest="")
 # Where some images made for MLE-bench expect what its grading server reads.

@@ -15,7 +15,6 @@ from functools import partial
 
 from attrs import evolve
 
-from mlecore import spare
 from mlecore.controller.answering import answer_requests
 from mlecore.controller.capacity import Slots
 from mlecore.controller.detection import Detection
@@ -42,7 +41,8 @@ from mlecore.runs.journal import Journal
 from mlecore.runs.lock import GroupLock
 from mlecore.runs.store import Group, load_group, planned_record, require_group
 from mlecore.runs.waiting import AT_WORK, Reasons, write_reasons
-from mlecore.units import counted
+from mlecore.util import spare
+from mlecore.util.units import counted
 
 _UNGRADED = 64  # runs that wait for a grader; beyond it nothing new starts
 

@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from mlecore.backends import Backend
 from mlecore.controller.experiment import Say
 from mlecore.errors import EndpointError, UsageError
-from mlecore.model_access import ModelAccess, gateway
+from mlecore.model.backends import Backend
+from mlecore.model.model_access import ModelAccess, gateway
 
 if TYPE_CHECKING:
     from mlecore_gateway.probe import Finding

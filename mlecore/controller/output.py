@@ -7,13 +7,13 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from mlecore.backends import Backend
 from mlecore.errors import BackendUnreachable, DataError, UsageError
-from mlecore.registry.opening import open_backend
-from mlecore.regular import open_regular
-from mlecore.runs.record import RunRecord
+from mlecore.model.backends import Backend
+from mlecore.model.record import RunRecord
+from mlecore.plugins.opening import open_backend
 from mlecore.runs.secrets import search
 from mlecore.runs.store import recover_record
+from mlecore.util.regular import open_regular
 
 _CHUNK = 1 << 20
 

@@ -6,10 +6,10 @@ import math
 import time
 from functools import partial
 
-from mlecore.backends import Backend, Handle, JobStatus
 from mlecore.controller.reporting import Reporter, explain
 from mlecore.controller.tasks import Promise, Tasks
 from mlecore.controller.timing import Timing
+from mlecore.model.backends import Backend, Handle, JobStatus
 
 
 class Polling:

@@ -6,15 +6,14 @@ import os
 from collections.abc import Container
 from pathlib import Path
 
-from mlecore_gateway.budgets import Budget
-
-from mlecore.agents import FinishedSubmission
-from mlecore.backends import Resources
 from mlecore.controller.experiment import Experiment, Say
 from mlecore.controller.job import make_job
 from mlecore.controller.model_check import check_models
 from mlecore.errors import BackendError, UsageError
-from mlecore.model_access import ModelAccess
+from mlecore.model.agents import FinishedSubmission
+from mlecore.model.backends import Resources
+from mlecore.model.model_access import ModelAccess
+from mlecore_gateway.budgets import Budget
 
 
 def preflight(

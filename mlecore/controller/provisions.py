@@ -8,14 +8,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from mlecore import files
-from mlecore.agents import Recipe
-from mlecore.backends import Image
 from mlecore.controller.experiment import Experiment, Inputs
 from mlecore.controller.reporting import Reporter, explain
 from mlecore.controller.tasks import Tasks
 from mlecore.controller.timing import Timing
 from mlecore.errors import BackendUnreachable
+from mlecore.model.agents import Recipe
+from mlecore.model.backends import Image
+from mlecore.util import files
 
 T = TypeVar("T")
 

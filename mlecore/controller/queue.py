@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 
 from attrs import field, mutable
 
-from mlecore.runs.plan import PlannedRun
-from mlecore.runs.record import RunRecord
+from mlecore.model.plan import PlannedRun
+from mlecore.model.record import RunRecord
 
 Line = OrderedDict[str, "RunRecord | PlannedRun"]  # by the run's name
 

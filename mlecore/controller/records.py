@@ -9,14 +9,14 @@ from typing import Any, Literal
 
 from attrs import evolve
 
-from mlecore import files, spare
 from mlecore.controller.replacing import set_aside, without_result
+from mlecore.model.record import RunRecord
 from mlecore.runs import requests
 from mlecore.runs.cancelled import REASON, add_cancelled
 from mlecore.runs.journal import Journal
 from mlecore.runs.lock import LockLost
-from mlecore.runs.record import RunRecord
 from mlecore.runs.store import Group, require_group, write_record
+from mlecore.util import files, spare
 
 
 class FolderGone(Exception):

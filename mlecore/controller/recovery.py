@@ -7,13 +7,13 @@ from pathlib import Path
 
 from attrs import frozen
 
-from mlecore.backends import Handle
 from mlecore.errors import DataError
+from mlecore.model.backends import Handle
+from mlecore.model.plan import PlannedRun
+from mlecore.model.record import RunRecord
 from mlecore.runs.contents import check_run
 from mlecore.runs.digests import has_its_grade
 from mlecore.runs.journal import Journal
-from mlecore.runs.plan import PlannedRun
-from mlecore.runs.record import RunRecord
 from mlecore.runs.store import Group, planned_record, recover_record
 
 

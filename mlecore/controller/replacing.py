@@ -10,15 +10,15 @@ from pathlib import Path
 
 from attrs import evolve
 
-from mlecore import files
-from mlecore.backends import Hardware
-from mlecore.regular import read_regular
+from mlecore.model.backends import Hardware
+from mlecore.model.record import Replaced, RunRecord
 from mlecore.runs.folders import FINDINGS, RECORD
 from mlecore.runs.journal import now
-from mlecore.runs.record import Replaced, RunRecord
 from mlecore.runs.snapshots import HISTORY
 from mlecore.runs.store import grade_of
-from mlecore.schema import LIMIT
+from mlecore.util import files
+from mlecore.util.regular import read_regular
+from mlecore.util.schema import LIMIT
 
 _PARTS = (
     "submission",

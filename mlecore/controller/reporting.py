@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from attrs import field, mutable
 
-from mlecore.errors import MlecoreError
-from mlecore.redaction import redacted
+from mlecore.errors import MlecoreError, redacted
+from mlecore.model.record import RunRecord
 from mlecore.runs.journal import Journal
-from mlecore.runs.record import RunRecord
 
 if TYPE_CHECKING:
-    from mlecore.grading.report import Report
+    from mlecore.model.report import Report
 
 Phase = Literal["starting", "waiting", "running", "stopping", "collecting", "grading", "closing"]
 

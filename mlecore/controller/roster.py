@@ -8,17 +8,17 @@ from functools import partial
 
 from attrs import evolve
 
-from mlecore.backends import Handle
 from mlecore.controller.detection import Detection
 from mlecore.controller.extensions import Extensions
 from mlecore.controller.grading import read_own_report
 from mlecore.controller.queue import Backlog
 from mlecore.controller.reporting import ActiveRun, GroupResult, explain
 from mlecore.controller.run import RunLife
+from mlecore.model.backends import Handle
+from mlecore.model.plan import PlannedRun
+from mlecore.model.record import Attempt, RunRecord
 from mlecore.runs.cancelled import REASON
 from mlecore.runs.lock import LockLost
-from mlecore.runs.plan import PlannedRun
-from mlecore.runs.record import Attempt, RunRecord
 
 
 class Roster:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from attrs import evolve, frozen
 
-from mlecore.backends import Handle, JobStatus
 from mlecore.controller.experiment import Missing
 from mlecore.controller.finishing import Finishing
 from mlecore.controller.grading import Grading
@@ -26,12 +25,13 @@ from mlecore.controller.starting import Starting
 from mlecore.controller.tasks import Pool, Tasks
 from mlecore.controller.timing import Timing, retry_delay
 from mlecore.errors import BackendUnreachable
+from mlecore.model.backends import Handle, JobStatus
+from mlecore.model.record import RunRecord
 from mlecore.runs.journal import now
 from mlecore.runs.lock import LockLost
-from mlecore.runs.record import RunRecord
 
 if TYPE_CHECKING:
-    from mlecore.grading.report import Report
+    from mlecore.model.report import Report
 
 T = TypeVar("T")
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 
-from mlecore.backends import Dataset
 from mlecore.data.layout import OBFUSCATED, DataDirs
 from mlecore.data.prepared import Prepared
 from mlecore.errors import UsageError
-from mlecore.facts import Facts
+from mlecore.model.backends import Dataset
+from mlecore.model.facts import Facts
+from mlecore.model.record import Obfuscation
 from mlecore.model.shown import Shown
-from mlecore.registry.loading import load, load_extensions
-from mlecore.runs.record import Obfuscation
+from mlecore.plugins.loading import load, load_extensions
 
 
 def show(facts: Facts, data: Prepared, dirs: DataDirs, obfuscation: Obfuscation) -> Shown:

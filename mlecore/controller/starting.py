@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from attrs import evolve, mutable
-from mlecore_jobs.fetching import GATEWAY_LOG
 
-from mlecore import files
-from mlecore.agents import FinishedSubmission
-from mlecore.backends import Image, Job, Sandbox
 from mlecore.controller import collect
 from mlecore.controller.experiment import Experiment, Inputs, LoadedAgent
 from mlecore.controller.extensions import Extensions
@@ -17,11 +13,15 @@ from mlecore.controller.records import Records
 from mlecore.controller.replacing import set_aside
 from mlecore.controller.reporting import Reporter
 from mlecore.errors import ImageGone, PluginError
-from mlecore.registry.provenance import PluginUse
+from mlecore.model.agents import FinishedSubmission
+from mlecore.model.backends import Image, Job, Sandbox
+from mlecore.model.provenance import PluginUse
+from mlecore.model.record import FINISHED, Attempt, RunRecord
 from mlecore.runs.journal import now
 from mlecore.runs.measured import spent_in
-from mlecore.runs.record import FINISHED, Attempt, RunRecord
 from mlecore.runs.secrets import remember
+from mlecore.util import files
+from mlecore_jobs.fetching import GATEWAY_LOG
 
 
 @mutable(eq=False)

@@ -11,21 +11,21 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from attrs import frozen
-from mlecore_jobs.fetching import GATEWAY_LOG
 
-from mlecore.backends import Backend, Handle
 from mlecore.controller.collect import MAX_SNAPSHOTS
 from mlecore.controller.display import last_line
 from mlecore.errors import MlecoreError
-from mlecore.registry.opening import open_backend
+from mlecore.model.backends import Backend, Handle
+from mlecore.model.plan import Plan
+from mlecore.model.record import SETTLED, RunRecord
+from mlecore.plugins.opening import open_backend
 from mlecore.runs.lock import holder
 from mlecore.runs.measured import spent_in
-from mlecore.runs.plan import Plan
-from mlecore.runs.record import SETTLED, RunRecord
 from mlecore.runs.secrets import search
 from mlecore.runs.store import load_group, open_group
-from mlecore.scratch import scratch
-from mlecore.units import show_duration
+from mlecore.util.scratch import scratch
+from mlecore.util.units import show_duration
+from mlecore_jobs.fetching import GATEWAY_LOG
 
 _SNAPSHOTS = ".mlecore/snapshots/*.csv"
 _MOST_LOG = 256 << 20  # bytes of a gateway's log

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 
-from mlecore import files
 from mlecore.data.layout import OBFUSCATED
 from mlecore.data.lock import lock
-from mlecore.locks import LockHeld
 from mlecore.model.leftover import Leftover
-from mlecore.scratch import abandoned_scratch
+from mlecore.util import files
+from mlecore.util.locks import LockHeld
+from mlecore.util.scratch import abandoned_scratch
 
 
 def leftovers(data: Path) -> list[Leftover]:

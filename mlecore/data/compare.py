@@ -16,7 +16,7 @@ from mlecore.data.manifest import FILES, hash_files, line_end, read_files, walk,
 from mlecore.errors import DataError
 
 if TYPE_CHECKING:
-    from mlecore.backends import Progress
+    from mlecore.model.backends import Progress
 
 Found = dict[str, tuple[int, int]]  # path -> size in bytes, time in nanoseconds
 

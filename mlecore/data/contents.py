@@ -9,9 +9,9 @@ import zipfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from mlecore.archives import reading, refuse_zip_bomb, require_zip
 from mlecore.errors import DataError
-from mlecore.file_names import require_holdable
+from mlecore_toolkit.archives import reading, refuse_zip_bomb, require_zip
+from mlecore_toolkit.name_lengths import require_holdable
 
 Member = tuple[zipfile.ZipInfo, str]  # and its path below the target folder
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from mlecore.errors import DataError
-from mlecore.units import show_size
+from mlecore.util.units import show_size
 
 
 def require(folder: Path, needed: int, what: str, elsewhere: str = "name another directory with --data") -> None:

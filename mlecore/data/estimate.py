@@ -9,12 +9,12 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mlecore import files
 from mlecore.errors import DataError
-from mlecore.units import show_duration, show_size
+from mlecore.util import files
+from mlecore.util.units import show_duration, show_size
 
 if TYPE_CHECKING:
-    from mlecore.competitions import Competition
+    from mlecore.model.competition import Competition
 
 LARGE = 10.0  # from this size on, a trial of size 1 costs little compared with the data
 _BLOCK = 4096  # bytes: the least that a file takes on most file systems

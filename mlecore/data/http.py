@@ -22,19 +22,19 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from mlecore import files
-from mlecore.archives import archive_kind
 from mlecore.data.disk_space import require
 from mlecore.errors import DataError
-from mlecore.file_kinds import describe
-from mlecore.units import show_size
+from mlecore.util import files
+from mlecore.util.file_kinds import describe
+from mlecore.util.units import show_size
+from mlecore_toolkit.archives import archive_kind
 
 if TYPE_CHECKING:
     from requests import Response
     from tenacity import RetryCallState, Retrying
 
-    from mlecore.backends import Progress
-    from mlecore.facts import Facts
+    from mlecore.model.backends import Progress
+    from mlecore.model.facts import Facts
 
 CHUNK = 1 << 16  # bytes: what a dropped connection loses
 TIMEOUT = (20.0, 60.0)  # seconds: to connect, and between two bytes

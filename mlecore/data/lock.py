@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from mlecore.errors import DataError
-from mlecore.locks import Lock
+from mlecore.util.locks import Lock
 
 
 class Unwritable(DataError):

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from attrs import evolve, field, frozen
 
-from mlecore import files
 from mlecore.errors import DataError
-from mlecore.schema import SchemaError, parse_json, plain, structure
+from mlecore.util import files
+from mlecore.util.schema import SchemaError, parse_json, plain, structure
 
 if TYPE_CHECKING:
-    from mlecore.backends import Progress
     from mlecore.data.hash_cache import HashCache
+    from mlecore.model.backends import Progress
 
 T = TypeVar("T")
 

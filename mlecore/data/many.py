@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from attrs import evolve, frozen
 
-from mlecore.child_environment import PROXIES
 from mlecore.data.layout import DataDirs
 from mlecore.data.prepared import Preparation
 from mlecore.data.sources import Kaggle, Source, Synthetic, usual
 from mlecore.errors import MlecoreError, PluginError
-from mlecore.schema import plain, structure
-from mlecore.workers import Worker, WorkerCrash, WorkerFailure
+from mlecore.util.child_environment import PROXIES
+from mlecore.util.schema import plain, structure
+from mlecore.workers.pool import Worker, WorkerCrash, WorkerFailure
 
 if TYPE_CHECKING:
-    from mlecore.competitions import Competition
+    from mlecore.model.competition import Competition
 
 DOWNLOADS = 3  # at once: they share a connection
 PREPARING = max(1, min(4, os.cpu_count() or 1))  # at once: each may use all cores at times, and much memory

@@ -5,10 +5,10 @@ from __future__ import annotations
 import zipfile
 from pathlib import Path
 
-from mlecore.archives import SMALL, archive_kind, reading, refuse_zip_bomb
 from mlecore.errors import DataError
-from mlecore.facts import Facts
-from mlecore.units import show_size
+from mlecore.model.facts import Facts
+from mlecore.util.units import show_size
+from mlecore_toolkit.archives import SMALL, archive_kind, reading, refuse_zip_bomb
 
 _RATIO = 100  # unpacked size / download; deflate packs a whole data set to a thirtieth at best
 

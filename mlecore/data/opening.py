@@ -16,9 +16,9 @@ from mlecore.data.verifying import wrong_checksums
 from mlecore.errors import DataError, NotPrepared
 
 if TYPE_CHECKING:
-    from mlecore.backends import Progress
-    from mlecore.competitions import Competition
-    from mlecore.facts import Facts
+    from mlecore.model.backends import Progress
+    from mlecore.model.competition import Competition
+    from mlecore.model.facts import Facts
 
 
 def open_prepared(

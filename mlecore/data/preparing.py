@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mlecore import files
 from mlecore.data import disk_space, manifest
 from mlecore.data.file_order import replace_links
 from mlecore.data.layout import DataDirs
@@ -19,11 +18,12 @@ from mlecore.data.shared_files import share_files
 from mlecore.data.sources import Archive, Fetch, Kaggle, RawFolder, Source, Synthetic, has_synthetic, usual
 from mlecore.data.verifying import wrong_checksums, wrong_counts
 from mlecore.errors import DataError, PluginError, UsageError
+from mlecore.util import files
 
 if TYPE_CHECKING:
-    from mlecore.backends import Progress
-    from mlecore.competitions import Competition
-    from mlecore.facts import Facts
+    from mlecore.model.backends import Progress
+    from mlecore.model.competition import Competition
+    from mlecore.model.facts import Facts
 
 
 def prepare(

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
 
-from mlecore import files
 from mlecore.data.estimate import LARGE, estimate
 from mlecore.data.layout import DataDirs
 from mlecore.data.sources import Archive, Fetch, Kaggle, RawFolder, Source, Synthetic
 from mlecore.errors import DataError, UsageError
-from mlecore.file_kinds import describe
+from mlecore.util import files
+from mlecore.util.file_kinds import describe
 
 if TYPE_CHECKING:
-    from mlecore.backends import Progress
-    from mlecore.competitions import Competition
     from mlecore.data.hash_cache import HashCache
+    from mlecore.model.backends import Progress
+    from mlecore.model.competition import Competition
 
 
 @frozen(kw_only=True)

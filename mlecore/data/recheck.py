@@ -15,14 +15,14 @@ from mlecore.data.opening import open_prepared
 from mlecore.data.prepared import Prepared
 from mlecore.data.verifying import wrong_checksums, wrong_counts
 from mlecore.errors import DataError
-from mlecore.units import counted, show_size
+from mlecore.util.units import counted, show_size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mlecore.backends import Progress
-    from mlecore.competitions import Competition
-    from mlecore.facts import Facts
+    from mlecore.model.backends import Progress
+    from mlecore.model.competition import Competition
+    from mlecore.model.facts import Facts
 
 _NAMED = 3  # changed files that an error names
 

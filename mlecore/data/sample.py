@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from mlecore.errors import DataError
-from mlecore.facts import Facts
+from mlecore.model.facts import Facts
 
 
 def sample_place(facts: Facts, public: Path) -> tuple[Path, str | None]:
@@ -31,8 +31,8 @@ def open_sample(facts: Facts, public: Path) -> Iterator[Path]:
             raise _missing(facts, path, FileNotFoundError("no such file"))
         yield path
         return
-    from mlecore.prepare.archives import extract
-    from mlecore.scratch import scratch
+    from mlecore.util.scratch import scratch
+    from mlecore_toolkit.prepare.archives import extract
 
     with scratch() as folder:
         try:

@@ -11,7 +11,7 @@ from attrs import frozen
 from mlecore.errors import UsageError
 
 if TYPE_CHECKING:
-    from mlecore.competitions import Competition
+    from mlecore.model.competition import Competition
 
 
 @frozen(kw_only=True)

@@ -16,18 +16,18 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mlecore import files
 from mlecore.data.contents import Member, contents
 from mlecore.data.disk_space import require
 from mlecore.data.file_order import NEUTRAL_TIME, shuffled, staging_folder
 from mlecore.data.hash_cache import HashCache, Known
 from mlecore.data.manifest import batched
 from mlecore.errors import DataError
-from mlecore.file_names import writing_below
-from mlecore.zip_members import Members, is_small, open_members
+from mlecore.util import files
+from mlecore_toolkit.name_lengths import writing_below
+from mlecore_toolkit.zip_members import Members, is_small, open_members
 
 if TYPE_CHECKING:
-    from mlecore.backends import Progress
+    from mlecore.model.backends import Progress
 
 _PORTION = 4 << 20  # bytes of members that a thread gets at a time
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
-    from mlecore.facts import Facts
+    from mlecore.model.facts import Facts
 
 
 def wrong_checksums(root: Path, facts: Facts) -> list[str]:

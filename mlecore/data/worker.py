@@ -6,12 +6,12 @@ import time
 from pathlib import Path
 from typing import Any, get_args
 
-from mlecore.competitions import competition
 from mlecore.data.layout import DataDirs
 from mlecore.data.preparing import prepare
 from mlecore.data.sources import Source
-from mlecore.schema import plain, structure
-from mlecore.workers import Say, importing, serve
+from mlecore.plugins.competitions import competition
+from mlecore.util.schema import plain, structure
+from mlecore.workers.pool import Say, importing, serve
 
 _EVERY = 0.2  # seconds between two progress messages
 

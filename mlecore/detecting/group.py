@@ -7,17 +7,17 @@ from pathlib import Path
 
 from attrs import frozen
 
-from mlecore import validation
 from mlecore.data.layout import DataDirs
 from mlecore.detecting.judging import Judges, PublicData
 from mlecore.detecting.ready import GivenOptions, choose
 from mlecore.errors import UsageError
+from mlecore.model.findings import Findings
+from mlecore.model.record import WITH_OUTPUT, RunRecord
 from mlecore.runs.contents import check_group
-from mlecore.runs.findings import Findings
 from mlecore.runs.journal import Journal
 from mlecore.runs.ownership import require_own
-from mlecore.runs.record import WITH_OUTPUT, RunRecord
 from mlecore.runs.store import load_group, open_group
+from mlecore.util import validation
 
 
 @frozen(kw_only=True)

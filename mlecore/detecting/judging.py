@@ -12,13 +12,14 @@ from typing import Any
 from mlecore.data.layout import DataDirs
 from mlecore.detecting.ready import ReadyDetector
 from mlecore.detecting.view import through
-from mlecore.detectors import Detection
 from mlecore.errors import DataError, MlecoreError
-from mlecore.runs.findings import Findings, findings_of, group_digest, write_findings
+from mlecore.model.detectors import Detection
+from mlecore.model.findings import Findings
+from mlecore.model.record import RunRecord
+from mlecore.runs.findings import findings_of, group_digest, write_findings
 from mlecore.runs.journal import now
-from mlecore.runs.record import RunRecord
-from mlecore.schema import SchemaError, structure
-from mlecore.workers import Worker, WorkerCrash, WorkerError, WorkerFailure
+from mlecore.util.schema import SchemaError, structure
+from mlecore.workers.pool import Worker, WorkerCrash, WorkerError, WorkerFailure
 
 
 class Dismissed(MlecoreError):
@@ -156,8 +157,8 @@ class PublicData:
         return self._known[key]
 
     def _find(self, run: RunRecord) -> Path | None:
-        from mlecore.competitions import competition
-        from mlecore.data import open_prepared
+        from mlecore.data.opening import open_prepared
+        from mlecore.plugins.competitions import competition
 
         try:
             data = open_prepared(competition(run.competition, run.edition), self._dirs, synthetic=run.synthetic)

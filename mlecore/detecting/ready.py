@@ -9,13 +9,12 @@ from collections.abc import Mapping, Sequence
 from attrs import frozen
 
 from mlecore.detecting.view import unavailable
-from mlecore.detectors import Detector
-from mlecore.errors import MlecoreError, UsageError
-from mlecore.options import resolve
-from mlecore.redaction import remember
-from mlecore.registry.discovery import plugins
-from mlecore.registry.loading import load
-from mlecore.registry.provenance import PluginUse, plugin_use
+from mlecore.errors import MlecoreError, UsageError, remember
+from mlecore.model.detectors import Detector
+from mlecore.model.options import resolve
+from mlecore.model.provenance import PluginUse, plugin_use
+from mlecore.plugins.discovery import installed
+from mlecore.plugins.loading import load
 
 GivenOptions = Mapping[str, Mapping[str, str]]
 """Detector -> its options by name, as the user gave them."""
@@ -63,7 +62,7 @@ def choose(names: Sequence[str], options: GivenOptions) -> tuple[list[ReadyDetec
 
     Raises UsageError and PluginError for one that is named, or that options are given for.
     """
-    wanted = list(dict.fromkeys(names)) or [plugin.name for plugin in plugins("detector") if plugin.state == "ok"]
+    wanted = list(dict.fromkeys(names)) or [plugin.name for plugin in installed("detector") if plugin.state == "ok"]
     for name in options:
         if name not in wanted:
             if not names:
@@ -80,7 +79,7 @@ def choose(names: Sequence[str], options: GivenOptions) -> tuple[list[ReadyDetec
             if not isinstance(error, UsageError):  # nobody asked for one that is not set up
                 remarks.append(f"{error.message}; it is skipped")
     if not names:
-        broken = [plugin for plugin in plugins("detector") if plugin.state in ("broken", "incompatible")]
+        broken = [plugin for plugin in installed("detector") if plugin.state in ("broken", "incompatible")]
         remarks += [f"detector {plugin.name} judges no run: it is {plugin.state}: {plugin.reason}" for plugin in broken]
     if chosen and (why := unavailable()):
         remarks.append(f"detectors run without a sandbox here, where they can read the answers: {why}")

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from mlecore.child_environment import child_environment
 from mlecore.data.layout import DataDirs
+from mlecore.util.child_environment import child_environment
 
 _DATA = ("prepared*", "synthetic", "raw", "sources", "*.zip")  # one of them is in a competition's folder
 _PUBLIC = ("prepared*/public", "synthetic/prepared*/public")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mlecore.errors import PluginError
-from mlecore.workers import Say, serve
+from mlecore.workers.pool import Say, serve
 
 _LARGEST = 8 * 2**20  # characters of JSON that a detector may find in one run
 
@@ -15,10 +15,10 @@ _group: dict[Path, Any] = {}  # folder -> record; grows: each run is named, and 
 
 
 def _detect(request: dict[str, Any], say: Say) -> Any:
-    from mlecore.competitions import competition
-    from mlecore.registry.loading import load
+    from mlecore.plugins.competitions import competition
+    from mlecore.plugins.loading import load
     from mlecore.runs.store import read_record
-    from mlecore.schema import plain
+    from mlecore.util.schema import plain
 
     for folder in map(Path, request["joined"]):
         _group[folder] = read_record(folder)

@@ -12,11 +12,11 @@ from typing import Any
 
 from attrs import frozen
 
-from mlecore import validation
-from mlecore.competitions import id_of
 from mlecore.errors import UsageError
-from mlecore.grading.report import Report
-from mlecore.schema import brief
+from mlecore.model.report import Report
+from mlecore.plugins.competitions import id_of
+from mlecore.util import validation
+from mlecore.util.schema import brief
 
 _MOST_BYTES = 64 * 2**20  # of a listing: some hundred thousand lines
 

@@ -11,13 +11,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from mlecore.competitions import Competition, competition
 from mlecore.data.prepared import Prepared
 from mlecore.errors import GradingError, InvalidSubmission, UsageError
-from mlecore.grading.report import Report
-from mlecore.registry.provenance import PluginUse
-from mlecore.schema import plain
-from mlecore.workers import Worker, WorkerError, WorkerFailure
+from mlecore.model.competition import Competition
+from mlecore.model.provenance import PluginUse
+from mlecore.model.report import Report
+from mlecore.plugins.competitions import competition
+from mlecore.util.schema import plain
+from mlecore.workers.pool import Worker, WorkerError, WorkerFailure
 
 
 class IsolatedGrader:

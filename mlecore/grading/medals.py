@@ -9,8 +9,8 @@ import math
 import statistics
 from collections.abc import Sequence
 
-from mlecore.facts import Facts, Thresholds
 from mlecore.grading.rank import read_leaderboard
+from mlecore.model.facts import Facts, Thresholds
 
 
 def medal_places(teams: int) -> tuple[int, int, int]:

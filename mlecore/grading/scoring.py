@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from mlecore.competitions import Competition
 from mlecore.data.sample import open_sample
 from mlecore.errors import DataError, GradingError, PluginError
-from mlecore.submissions.check import read_sample, warnings
-from mlecore.submissions.guard import guard
-from mlecore.submissions.shape import explaining
-from mlecore.submissions.table import Table
-from mlecore.submissions.training_labels import unknown_labels
+from mlecore.model.competition import Competition
+from mlecore_toolkit.submissions.check import read_sample, warnings
+from mlecore_toolkit.submissions.guard import guard
+from mlecore_toolkit.submissions.shape import explaining
+from mlecore_toolkit.submissions.table import Table
+from mlecore_toolkit.submissions.training_labels import unknown_labels
 
 
 def check(competition: Competition, submission: Path, public: Path) -> list[str]:

@@ -6,12 +6,12 @@ import os
 from pathlib import Path
 from typing import Any
 
-from mlecore.competitions import competition
 from mlecore.data.prepared import Prepared
 from mlecore.errors import GradingError
-from mlecore.registry.provenance import PluginUse, plugin_use
-from mlecore.schema import structure
-from mlecore.workers import Say, importing, serve
+from mlecore.model.provenance import PluginUse, plugin_use
+from mlecore.plugins.competitions import competition
+from mlecore.util.schema import structure
+from mlecore.workers.pool import Say, importing, serve
 
 
 def _import(request: dict[str, Any]) -> None:

@@ -1,1 +1,1 @@
-"""Values of the domain, which every layer above may use."""
+"""The values that hooks get and return, and that records hold."""

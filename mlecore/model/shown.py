@@ -7,8 +7,8 @@ from pathlib import Path
 
 from attrs import frozen
 
-from mlecore.backends import Dataset
-from mlecore.submissions.format import Format
+from mlecore.model.backends import Dataset
+from mlecore_toolkit.submissions.format import Format
 
 
 @frozen(kw_only=True)

@@ -12,12 +12,12 @@ from typing import Annotated, Any, TypedDict, TypeVar, get_type_hints
 
 from attrs import fields
 
-from mlecore.agents import Network
 from mlecore.errors import UsageError
-from mlecore.runs.plan import Execution, Plan
+from mlecore.model.agents import Network
+from mlecore.model.plan import Execution, Plan
+from mlecore.model.record import Obfuscation
 from mlecore.runs.planning import carried_out, make_plan, read_plan, require_no_secret
-from mlecore.runs.record import Obfuscation
-from mlecore.validation import path
+from mlecore.util.validation import path
 
 F = TypeVar("F", bound=Callable[..., object])
 

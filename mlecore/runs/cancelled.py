@@ -13,9 +13,9 @@ from typing import Any
 
 from attrs import field, frozen
 
-from mlecore import files
 from mlecore.errors import DataError
-from mlecore.schema import NOT_IN_FILE, SchemaError, plain, read_newer
+from mlecore.util import files
+from mlecore.util.schema import NOT_IN_FILE, SchemaError, plain, read_newer
 
 CANCELLED = "cancelled.json"
 REASON = "cancelled before it began"

@@ -14,10 +14,10 @@ from typing import Any
 
 from attrs import frozen
 
-from mlecore.detectors import NotRead
 from mlecore.errors import DataError
-from mlecore.printable import printable
-from mlecore.regular import read_regular
+from mlecore.model.detectors import NotRead
+from mlecore.util.printable import printable
+from mlecore.util.regular import read_regular
 
 PYTHON = (".py", ".ipynb")
 CODE = (*PYTHON, ".r", ".rmd", ".jl", ".sh", ".sql", ".cpp", ".c", ".js", ".ts", ".rs", ".go", ".java")

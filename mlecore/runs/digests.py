@@ -17,9 +17,9 @@ from typing import Any
 from attrs import evolve
 
 from mlecore.errors import DataError
-from mlecore.regular import open_regular, read_regular
-from mlecore.runs.record import WITH_OUTPUT, Digests, RunRecord
-from mlecore.schema import LIMIT
+from mlecore.model.record import WITH_OUTPUT, Digests, RunRecord
+from mlecore.util.regular import open_regular, read_regular
+from mlecore.util.schema import LIMIT
 
 OUTPUT = ("code", "code_snapshots", "logs", "snapshots")
 """Folders of a run with the agent's output besides the submission."""

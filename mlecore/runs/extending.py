@@ -7,15 +7,15 @@ from collections.abc import Sequence
 
 from attrs import evolve
 
-from mlecore import files
+from mlecore.model.plan import read_seeds
 from mlecore.runs.folders import PLAN
 from mlecore.runs.journal import Journal
 from mlecore.runs.lock import GroupLock
 from mlecore.runs.ownership import require_own, require_own_plan
-from mlecore.runs.plan import read_seeds
 from mlecore.runs.plan_checks import check_plan
 from mlecore.runs.planning import write_plan
 from mlecore.runs.store import Group, open_group, write_info
+from mlecore.util import files
 
 
 def extend(group: Group, seeds: int | None, competitions: Sequence[str]) -> Group:

@@ -10,11 +10,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from mlecore import files
-from mlecore.errors import DataError
-from mlecore.redaction import redacted
-from mlecore.regular import open_regular
-from mlecore.runs.record import STATES
+from mlecore.errors import DataError, redacted
+from mlecore.model.record import STATES
+from mlecore.util import files
+from mlecore.util.regular import open_regular
 
 EVENTS = "events.jsonl"
 _LONGEST = 1 << 20  # bytes of one line

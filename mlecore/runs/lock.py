@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mlecore.errors import MlecoreError
-from mlecore.locks import BEAT, Lock, is_held, read_holder
+from mlecore.util.locks import BEAT, Lock, is_held, read_holder
 
 _NAME = "controller.lock"
 

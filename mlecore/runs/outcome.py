@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from mlecore.agents import OUTCOMES, Outcome
 from mlecore.errors import DataError
-from mlecore.printable import printable
-from mlecore.regular import open_regular
+from mlecore.model.agents import OUTCOMES, Outcome
+from mlecore.util.printable import printable
+from mlecore.util.regular import open_regular
 
 OUTCOME = "outcome"  # the file's name in logs/
 _READ = 4096  # bytes

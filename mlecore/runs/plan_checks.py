@@ -7,7 +7,7 @@ from collections import Counter
 from urllib.parse import urlsplit
 
 from mlecore.errors import UsageError
-from mlecore.runs.plan import Plan
+from mlecore.model.plan import Plan
 
 # Set in every sandbox, or they decide how programs start there.
 _SANDBOX = {"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TMPDIR", "PWD", "CUDA_VISIBLE_DEVICES"}

@@ -10,15 +10,14 @@ from typing import Any
 
 from attrs import evolve
 
-from mlecore.agents import Agent
-from mlecore.errors import MlecoreError, UsageError
-from mlecore.options import names_variable
-from mlecore.redaction import redacted
-from mlecore.runs.plan import FORMAT, Plan, PlannedAgent, PlannedModel
+from mlecore.errors import MlecoreError, UsageError, redacted
+from mlecore.model.agents import Agent
+from mlecore.model.options import names_variable
+from mlecore.model.plan import FORMAT, Plan, PlannedAgent, PlannedModel
+from mlecore.model.record import Limits
 from mlecore.runs.plan_checks import check_plan, netloc
-from mlecore.runs.record import Limits
-from mlecore.schema import SchemaError, parse_toml, plain, read_toml, structure
-from mlecore.units import write_duration
+from mlecore.util.schema import SchemaError, parse_toml, plain, read_toml, structure
+from mlecore.util.units import write_duration
 
 
 def make_plan(values: Mapping[str, Any]) -> Plan:
@@ -129,7 +128,7 @@ def _with_model(agent: PlannedAgent, shared: PlannedModel) -> PlannedAgent:
 
 
 def _uses_model(agent: str) -> bool:
-    from mlecore.registry.loading import load
+    from mlecore.plugins.loading import load
 
     try:
         declared: Agent = load("agent", agent).call("agent")
@@ -171,7 +170,7 @@ _LABEL = re.compile(r"(?!.*--)[A-Za-z0-9][A-Za-z0-9._-]{0,99}")  # a run's folde
 
 
 def _split_competitions(split: str) -> list[str]:
-    from mlecore.competitions import EXTRAS, of_split
+    from mlecore.plugins.competitions import EXTRAS, of_split
 
     found = [competition.id for competition in of_split(split)]
     if not found:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from mlecore.errors import DataError
-from mlecore.regular import open_regular
+from mlecore.util.regular import open_regular
 
 MOST = 20  # hosts that a record names; the others are counted together
 OTHERS = "others"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mlecore.data.prepared import Prepared
 from mlecore.errors import GradingError
-from mlecore.runs.record import RunRecord
+from mlecore.model.record import RunRecord
 
 
 def require_same_data(record: RunRecord, data: Prepared) -> None:

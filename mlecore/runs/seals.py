@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from mlecore import files
 from mlecore.errors import DataError
+from mlecore.util import files
 
 
 def state_folder() -> Path:

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from attrs import asdict, frozen
 
-from mlecore import files
 from mlecore.errors import DataError
-from mlecore.regular import read_regular
 from mlecore.runs.seals import user_key
+from mlecore.util import files
+from mlecore.util.regular import read_regular
 
 FILE = ".secrets.json"
 SHORTEST = 8  # bytes; a shorter value is no key, and would be found everywhere

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import asdict, frozen
 
-from mlecore import files
 from mlecore.errors import GradingError
+from mlecore.model.record import RunRecord
 from mlecore.runs.digests import with_digest
 from mlecore.runs.folders import is_group
 from mlecore.runs.ownership import require_own
-from mlecore.runs.record import RunRecord
 from mlecore.runs.same_data import require_same_data
 from mlecore.runs.store import load_group, open_group
+from mlecore.util import files
 
 if TYPE_CHECKING:
     from mlecore.data.layout import DataDirs
-    from mlecore.grading.report import Report
+    from mlecore.model.report import Report
 
 
 @frozen(kw_only=True)
@@ -98,9 +98,9 @@ def grade_snapshots(group: Path, dirs: DataDirs) -> list[History]:
     snapshots.json in the run's folder, for reports. Raises GradingError, NotPrepared, and UsageError
     for a group of another owner.
     """
-    from mlecore.competitions import competition
-    from mlecore.data import open_prepared
+    from mlecore.data.opening import open_prepared
     from mlecore.grading.isolated import IsolatedGrader
+    from mlecore.plugins.competitions import competition
 
     require_own(open_group(group if is_group(group) or not is_group(group.parent) else group.parent))
     found = []

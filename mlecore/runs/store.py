@@ -16,20 +16,20 @@ from typing import Any
 
 from attrs import evolve, field, frozen
 
-from mlecore import files
 from mlecore.errors import DataError, UsageError
-from mlecore.registry.provenance import PluginUse
-from mlecore.regular import read_regular
+from mlecore.model.plan import Plan, PlannedRun
+from mlecore.model.provenance import PluginUse
+from mlecore.model.record import WITH_OUTPUT, RecordError, RunRecord
 from mlecore.runs import cancelled
 from mlecore.runs.digests import is_altered, with_digests
 from mlecore.runs.folders import GROUP, PLAN, RECORD, inner_folders, is_group, is_run
 from mlecore.runs.journal import now
-from mlecore.runs.plan import Plan, PlannedRun
 from mlecore.runs.planning import read_plan, write_plan
-from mlecore.runs.record import WITH_OUTPUT, RecordError, RunRecord
 from mlecore.runs.seals import seal
 from mlecore.runs.waiting import read_reasons, with_reason
-from mlecore.schema import LIMIT, NOT_IN_FILE, SchemaError, parse_json, plain, read_json, read_newer
+from mlecore.util import files
+from mlecore.util.regular import read_regular
+from mlecore.util.schema import LIMIT, NOT_IN_FILE, SchemaError, parse_json, plain, read_json, read_newer
 
 _NAME = re.compile(r"\w[\w.@+-]{0,199}")  # safe in a printed command
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from attrs import evolve
 
-from mlecore import files
 from mlecore.errors import DataError
+from mlecore.model.record import RunRecord
 from mlecore.runs.lock import holder
-from mlecore.runs.record import RunRecord
-from mlecore.schema import read_json
+from mlecore.util import files
+from mlecore.util.schema import read_json
 
 FILE = "waiting.json"
 

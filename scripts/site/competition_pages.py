@@ -12,9 +12,9 @@ from typing import Literal
 from build import data
 from generate import distribution, package, project
 
-from mlecore.facts import Edition, Facts
 from mlecore.grading.medals import thresholds_for
-from mlecore.submissions.format import Column
+from mlecore.model.facts import Edition, Facts
+from mlecore_toolkit.submissions.format import Column
 
 EXAMPLES = Path(__file__).parent / "examples"  # written by examples.py
 SPLITS = {"low": "low (MLE-bench Lite)", "medium": "medium", "high": "high", "dev": "development"}

@@ -17,10 +17,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, TYPE_CHECKING, Any
 
+from mlecore.model.competition import Competition
+from mlecore.plugins.competitions import all_competitions, competition
 from mlecore_audit.files import BROKEN, Item, contents
 from mlecore_audit.tables import readable_tables
-
-from mlecore.competitions import Competition, competition, installed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,7 +39,7 @@ _PICTURES = (".jpg", ".jpeg", ".png", ".tif", ".tiff", ".bmp", ".gif", ".dcm", "
 
 def main() -> None:
     """Write the examples of the competitions named, or of all."""
-    for one in [competition(id) for id in sys.argv[1:]] or installed():
+    for one in [competition(id) for id in sys.argv[1:]] or all_competitions():
         with TemporaryDirectory() as folder:
             write(one, Path(folder))
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from generate import SPLITS, competitions, package
 
-from mlecore.facts import Facts, KnownIssue
 from mlecore.grading.medals import thresholds_for
-from mlecore.units import show_size
+from mlecore.model.facts import Facts, KnownIssue
+from mlecore.util.units import show_size
 
 
 def competitions_page() -> str:

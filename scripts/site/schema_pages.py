@@ -16,14 +16,14 @@ from typing import Any, Literal, Union, get_args, get_origin
 import attrs
 from mle_ext_sharing.statement import Statement
 
-from mlecore.facts import Facts
-from mlecore.grading.report import Report
+from mlecore.model.facts import Facts
+from mlecore.model.findings import Findings
+from mlecore.model.plan import Plan
+from mlecore.model.record import RunRecord
+from mlecore.model.report import Report
 from mlecore.runs.cancelled import Cancelled
-from mlecore.runs.findings import Findings
-from mlecore.runs.plan import Plan
-from mlecore.runs.record import RunRecord
 from mlecore.runs.store import GroupInfo
-from mlecore.schema import keys, written
+from mlecore.util.schema import keys, written
 
 REFUSED = "An unknown key, a missing one or a value of a wrong type is an error that names the file and the key."
 KEPT = "Unknown keys from a newer mlecore are kept; a missing one or a value of a wrong type is an error."

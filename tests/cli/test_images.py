@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 from mlecore_sandboxes.machine import Machine
 
-from mlecore.agents import Recipe
 from mlecore.cli.images import command
+from mlecore.model.agents import Recipe
 
 
 @pytest.mark.sandbox

@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from mlecore.cli import main
-from mlecore.competitions import SPLITS
-from mlecore.registry.loading import load
+from mlecore.plugins.competitions import SPLITS
+from mlecore.plugins.loading import load
 
 
 @pytest.fixture(autouse=True)

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from mlecore_testing import drawn_groups
 
-from mlecore import files
 from mlecore.cli import main
 from mlecore.errors import UsageError
+from mlecore.util import files
+from mlecore_testing import drawn_groups
 
 COMMANDS = [
     ("new", "competition", "zz", "--into", "{to}"),

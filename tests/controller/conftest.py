@@ -10,22 +10,23 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from mlecore.competitions import competition
 from mlecore.controller.display import Silent
 from mlecore.controller.experiment import Experiment, load_experiment
 from mlecore.controller.loop import Controller
 from mlecore.controller.reporting import GroupResult
 from mlecore.controller.timing import Timing
-from mlecore.data import DataDirs, Prepared
+from mlecore.data.layout import DataDirs
+from mlecore.data.prepared import Prepared
 from mlecore.data.preparing import prepare
 from mlecore.detecting.ready import ReadyDetector
-from mlecore.grading.report import Report
-from mlecore.registry import discovery, entry_points, loading
-from mlecore.registry.provenance import PluginUse
+from mlecore.model.plan import Plan
+from mlecore.model.provenance import PluginUse
+from mlecore.model.record import RunRecord
+from mlecore.model.report import Report
+from mlecore.plugins import discovery, entry_points, loading
+from mlecore.plugins.competitions import competition
 from mlecore.runs.lock import GroupLock
-from mlecore.runs.plan import Plan
 from mlecore.runs.planning import make_plan
-from mlecore.runs.record import RunRecord
 from mlecore.runs.store import Group, create_group, load_group
 
 INSTALLED = Path(__file__).parent / "installed"

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from mlecore.agents import Launch
 from mlecore.controller.preflight import preflight
 from mlecore.errors import UsageError
-from mlecore.runs.plan import Execution, PlannedGateway
+from mlecore.model.agents import Launch
+from mlecore.model.plan import Execution, PlannedGateway
 
 
 @pytest.fixture

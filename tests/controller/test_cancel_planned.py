@@ -8,11 +8,11 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from mlecore import files
 from mlecore.cli import main
 from mlecore.runs import requests
 from mlecore.runs.lock import GroupLock
 from mlecore.runs.store import load_group, open_group
+from mlecore.util import files
 
 NAMES = ["worker--coins--0", "worker--coins--1", "worker--coins--2"]
 

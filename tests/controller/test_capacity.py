@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mlecore.backends import Capacity
 from mlecore.controller.capacity import UNBOUNDED, at_once
-from mlecore.runs.record import Limits
+from mlecore.model.backends import Capacity
+from mlecore.model.record import Limits
 
 
 def test_slots():

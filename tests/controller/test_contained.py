@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from mlecore.controller.api import run
-from mlecore.runs.record import RunRecord
+from mlecore.model.record import RunRecord
 from mlecore.runs.store import grade_of, read_record
 
 GOOD = "cp /opt/mlecore/sample.csv /home/submission/submission.csv\n"

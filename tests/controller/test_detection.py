@@ -23,7 +23,8 @@ from mlecore.detecting.judging import Dismissed, Judges
 from mlecore.detecting.ready import ready
 from mlecore.detecting.view import unavailable
 from mlecore.errors import UsageError
-from mlecore.runs.findings import Findings, read_findings
+from mlecore.model.findings import Findings
+from mlecore.runs.findings import read_findings
 from mlecore.runs.planning import make_plan
 from mlecore.runs.store import load_group
 

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from mlecore_gateway.calls import Call, Tokens
-from mlecore_testing.models import Answer, Model, Script, scripted_model
 
 from mlecore.controller.api import run_group
 from mlecore.controller.ending import End, availability, blame
 from mlecore.controller.timing import Timing
-from mlecore.model_access import ModelAccess
+from mlecore.model.model_access import ModelAccess
+from mlecore.model.record import Ended, RunRecord
 from mlecore.runs.planning import make_plan
-from mlecore.runs.record import Ended, RunRecord
 from mlecore.runs.store import load_group
+from mlecore_gateway.calls import Call, Tokens
+from mlecore_testing.models import Answer, Model, Script, scripted_model
 
 HOUR, DAY = 3600.0, 86400.0
 ACCESS = ModelAccess(endpoint="https://models.example.org/v1", models=("m",))

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from mlecore import files
+from mlecore.model.record import RunRecord
 from mlecore.runs import digests
 from mlecore.runs.lock import GroupLock
-from mlecore.runs.record import RunRecord
 from mlecore.runs.store import load_group
+from mlecore.util import files
 
 AGENTS = (("worker", {"faults": "1"}),)
 

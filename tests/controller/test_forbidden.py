@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import mlecore
-from mlecore.agents import Launch
 from mlecore.controller.job import refuse_answers
 from mlecore.errors import UsageError
+from mlecore.model.agents import Launch
 
 
 @pytest.fixture

@@ -10,11 +10,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from attrs import evolve
 
-from mlecore.agents import Agent, Launch, Needs
 from mlecore.controller.job import make_job, make_task, sample_file
 from mlecore.controller.preflight import preflight
 from mlecore.errors import PluginError, UsageError
-from mlecore.runs.plan import PlannedGateway
+from mlecore.model.agents import Agent, Launch, Needs
+from mlecore.model.plan import PlannedGateway
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ def test_needs_are_checked_before_anything_starts(lab, monkeypatch, needs, words
 
     declared = mle_test_worker.agent()
     lab.make(("worker", {}))
-    from mlecore.registry.loading import load
+    from mlecore.plugins.loading import load
 
     hook = load("agent", "worker").manager.hook.agent.get_hookimpls()[0]
     monkeypatch.setattr(hook, "function", lambda: evolve(declared, needs=needs))

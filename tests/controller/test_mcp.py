@@ -15,17 +15,17 @@ import pytest
 from attrs import evolve
 from click.testing import CliRunner
 from mle_ext_report.conditions import conditions
+
+from mlecore.cli import main
+from mlecore.controller.instructions import instructions_for
+from mlecore.errors import UsageError
+from mlecore.model.agents import McpServer
+from mlecore.model.plan import Plan
+from mlecore.plugins.loading import load
+from mlecore.runs.planning import make_plan, parse_plan, write_plan
 from mlecore_testing import scripted_run
 from mlecore_testing.agents.harness import AgentBench
 from mlecore_testing.models import Answer
-
-from mlecore.agents import McpServer
-from mlecore.cli import main
-from mlecore.errors import UsageError
-from mlecore.registry.loading import load
-from mlecore.runs.plan import Plan
-from mlecore.runs.planning import make_plan, parse_plan, write_plan
-from mlecore.sandbox.instructions import instructions_for
 
 SECRET = "Bearer lab-secret-4711"
 

@@ -9,15 +9,15 @@ from collections.abc import Iterator
 
 import pytest
 from attrs import evolve
-from mlecore_testing.models import Answer, Model, Script, scripted_model
 
-from mlecore.agents import Launch
-from mlecore.backends import Backend
 from mlecore.controller.model_check import check_models
 from mlecore.controller.preflight import preflight
 from mlecore.errors import EndpointError, MlecoreError, UsageError
-from mlecore.model_access import ModelAccess
-from mlecore.runs.plan import Execution
+from mlecore.model.agents import Launch
+from mlecore.model.backends import Backend
+from mlecore.model.model_access import ModelAccess
+from mlecore.model.plan import Execution
+from mlecore_testing.models import Answer, Model, Script, scripted_model
 
 KEY = "sk-real-0123456789abcdef"
 

@@ -16,7 +16,7 @@ from mlecore.controller.job import make_job, make_task
 from mlecore.controller.shown import show
 from mlecore.errors import DataError, UsageError
 from mlecore.hookspecs import ExtensionSpec
-from mlecore.registry import loading
+from mlecore.plugins import loading
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ from collections import Counter
 from attrs import evolve
 
 from mlecore.controller.queue import Backlog
-from mlecore.registry.provenance import PluginUse
-from mlecore.runs.plan import PlannedAgent, PlannedRun
-from mlecore.runs.record import RunRecord
+from mlecore.model.plan import PlannedAgent, PlannedRun
+from mlecore.model.provenance import PluginUse
+from mlecore.model.record import RunRecord
 
 
 def run(label: str, competition: str, seed: int = 0) -> RunRecord:

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from mlecore.cli import main
-from mlecore.data import DataDirs
+from mlecore.data.layout import DataDirs
 from mlecore.errors import UsageError
 from mlecore.runs.planning import make_plan
 from mlecore.runs.store import create_group, open_group

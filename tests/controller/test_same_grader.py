@@ -92,7 +92,7 @@ def test_other_data_than_it_worked_on_do_not_grade(collected, part):
 
 
 def test_snapshots_of_a_group_from_elsewhere_are_not_graded(collected, monkeypatch, tmp_path):
-    from mlecore.data import DataDirs
+    from mlecore.data.layout import DataDirs
     from mlecore.errors import UsageError
 
     folder = collected.group.folder

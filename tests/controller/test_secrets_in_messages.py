@@ -11,14 +11,13 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from mlecore_testing.models import Answer, Script, scripted_model
 
-from mlecore.backends import JobStatus, Problem
 from mlecore.cli import main
 from mlecore.cli._examination import Finding
-from mlecore.errors import BackendError, MlecoreError
-from mlecore.model_access import ModelAccess, gateway
-from mlecore.redaction import redacted
+from mlecore.errors import BackendError, MlecoreError, redacted
+from mlecore.model.backends import JobStatus, Problem
+from mlecore.model.model_access import ModelAccess, gateway
+from mlecore_testing.models import Answer, Script, scripted_model
 
 SECRET = "Zq7-planted/Secret+0123456789"
 WORD = "zq7planted0123456789"  # one that could be a variable's name

@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 from click.testing import CliRunner
-from mlecore_testing.hostile import in_time
 
-from mlecore import locks
-from mlecore.backends import Handle, Hardware
 from mlecore.cli import main
+from mlecore.model.backends import Handle, Hardware
 from mlecore.runs import requests
 from mlecore.runs.digests import with_own_digest
 from mlecore.runs.store import read_record, write_record
+from mlecore.util import locks
+from mlecore_testing.hostile import in_time
 
 RUN, OTHER = "worker--coins--0", "worker--coins--1"
 DEEP_TOML = b"x = " + b"[" * 50_000

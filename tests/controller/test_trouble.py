@@ -9,11 +9,11 @@ import time
 import pluggy
 import pytest
 
-from mlecore.backends import Image
 from mlecore.controller import extensions
 from mlecore.detecting.ready import ready
 from mlecore.errors import ImageGone
 from mlecore.hookspecs import ExtensionSpec, hookimpl
+from mlecore.model.backends import Image
 from mlecore.runs import journal
 from mlecore.runs.journal import Journal
 from mlecore.runs.store import load_group, read_record

@@ -11,8 +11,8 @@ from click.testing import CliRunner
 
 from mlecore.cli import main
 from mlecore.errors import BackendUnreachable
+from mlecore.model.record import RunRecord, moment
 from mlecore.runs.lock import GroupLock
-from mlecore.runs.record import RunRecord, moment
 from mlecore.runs.requests import leave
 from mlecore.runs.store import load_group
 from mlecore.runs.waiting import FILE, write_reasons

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 
 import pytest
+
 from mlecore_testing.browser import Browser
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]

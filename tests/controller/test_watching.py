@@ -7,14 +7,14 @@ import json
 import pytest
 from attrs import evolve
 from click.testing import CliRunner
-from mlecore_jobs.fetching import GATEWAY_LOG, Fetched
 
 from mlecore.cli import main
 from mlecore.controller.watching import Watcher
-from mlecore.model_access import ModelAccess
+from mlecore.model.model_access import ModelAccess
 from mlecore.runs import secrets
 from mlecore.runs.lock import GroupLock
 from mlecore.runs.store import load_group, write_record
+from mlecore_jobs.fetching import GATEWAY_LOG, Fetched
 
 
 @pytest.fixture

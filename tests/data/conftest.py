@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from attrs import evolve, frozen
 
-from mlecore.data import DataDirs
-from mlecore.facts import Facts
-from mlecore.submissions.format import Format
+from mlecore.data.layout import DataDirs
+from mlecore.model.facts import Facts
+from mlecore_toolkit.submissions.format import Format
 
 
 @frozen

@@ -13,7 +13,7 @@ import pytest
 
 from mlecore.data.cleanup import leftovers
 from mlecore.data.lock import lock
-from mlecore.scratch import scratch
+from mlecore.util.scratch import scratch
 
 PIPES = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
 MINUTE_AGO = time.time() - 60
@@ -28,7 +28,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def killed_with_a_scratch_folder(temporary: Path) -> Path:
-    script = "from mlecore.scratch import scratch\nwith scratch() as folder:\n print(folder, flush=True)\n input()"
+    script = "from mlecore.util.scratch import scratch\nwith scratch() as folder:\n print(folder, flush=True)\n input()"
     environment = {**os.environ, "TMPDIR": str(temporary)}
     with subprocess.Popen([sys.executable, "-c", script], text=True, env=environment, **PIPES) as child:
         assert child.stdout

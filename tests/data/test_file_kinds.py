@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from mlecore.archives import require_zip
 from mlecore.data.raw import _refuse_links_out
 from mlecore.data.unpack import unpack
 from mlecore.errors import DataError, MlecoreError
+from mlecore_toolkit.archives import require_zip
 
 TABLE = b"id,y\n" + b"".join(b"%d,%d\n" % (n, n) for n in range(2000))
 RULES = "You must accept this competition's rules before you'll be able to download files."

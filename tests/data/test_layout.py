@@ -8,7 +8,8 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from mlecore.data import DataDirs, open_prepared
+from mlecore.data.layout import DataDirs
+from mlecore.data.opening import open_prepared
 from mlecore.data.preparing import prepare
 from mlecore.data.sources import Synthetic
 from mlecore.errors import DataError, NotPrepared, UsageError

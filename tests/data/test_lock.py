@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from mlecore import locks
 from mlecore.data.lock import lock
-from mlecore.locks import LockHeld
+from mlecore.util import locks
+from mlecore.util.locks import LockHeld
 
 
 def without_flock(monkeypatch: pytest.MonkeyPatch) -> None:

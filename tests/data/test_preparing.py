@@ -19,13 +19,15 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from mlecore import files, locks
-from mlecore.data import DataDirs, manifest, open_prepared
+from mlecore.data import manifest
 from mlecore.data.compare import compare
+from mlecore.data.layout import DataDirs
+from mlecore.data.opening import open_prepared
 from mlecore.data.preparing import prepare
 from mlecore.data.sources import Archive, Fetch, RawFolder, Synthetic
 from mlecore.errors import DataError, PluginError, UsageError
-from mlecore.locks import LockHeld
+from mlecore.util import files, locks
+from mlecore.util.locks import LockHeld
 
 
 def contents(root: Path) -> dict[str, bytes]:
@@ -234,7 +236,8 @@ KILLED = """
     from pathlib import Path
     sys.path.insert(0, {here!r})
     from conftest import Tiny
-    from mlecore.data import DataDirs, open_prepared
+    from mlecore.data.layout import DataDirs
+    from mlecore.data.opening import open_prepared
     from mlecore.data.preparing import prepare
     from mlecore.data.sources import Synthetic
     class Slow(Tiny):

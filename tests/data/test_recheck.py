@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from mlecore.data import DataDirs, Prepared, manifest
+from mlecore.data import manifest
+from mlecore.data.layout import DataDirs
+from mlecore.data.prepared import Prepared
 from mlecore.data.preparing import prepare
 from mlecore.data.recheck import require_grading_data, require_sample, require_unchanged
 from mlecore.data.sources import Synthetic

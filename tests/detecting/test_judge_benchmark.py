@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+
 from mlecore_testing.models import Answer, Script, scripted_model
 
 EVALUATION = Path(__file__).parents[2] / "plugins" / "detectors" / "rules" / "evaluation"

@@ -15,8 +15,9 @@ from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
-from mlecore_testing.package_index import serving
 from packaging.requirements import Requirement
+
+from mlecore_testing.package_index import serving
 
 SCRIPT = "#!{python}\nimport sys\nfrom {module} import {function}\nsys.exit({function}())\n"
 

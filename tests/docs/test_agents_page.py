@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mlecore.registry.discovery import plugins
+from mlecore.plugins.discovery import installed
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
@@ -30,5 +30,5 @@ def test_every_command_of_the_page(
 
 def test_agents_that_it_lists_are_all_that_there_are() -> None:
     listed = re.findall(r"^\| `([a-z-]+)` \|", TEXT, re.MULTILINE)
-    ours = {plugin.name for plugin in plugins("agent") if (ROOT / "plugins" / "agents" / plugin.name).is_dir()}
+    ours = {plugin.name for plugin in installed("agent") if (ROOT / "plugins" / "agents" / plugin.name).is_dir()}
     assert set(listed) == ours and len(listed) == len(ours)

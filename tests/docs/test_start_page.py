@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import mlecore
-from mlecore.child_environment import child_environment
+from mlecore.util.child_environment import child_environment
 
 PAGE = (Path(__file__).parents[2] / "docs" / "start.md").read_text(encoding="utf-8")
 
@@ -19,10 +19,10 @@ def test_the_agent_that_it_shows(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "mlecore", "prepare", "optical-digits", "--data", str(tmp_path / "prepared")]
     subprocess.run(command, env=child_environment(), check=True)
     digits = mlecore.competition("optical-digits")
-    data = digits.data(tmp_path / "prepared")
+    data = mlecore.open_data(digits, tmp_path / "prepared")
     shutil.copytree(data.public, tmp_path / "data")
     (tmp_path / "submission").mkdir()
     (tmp_path / "my_agent.py").write_text(script)
     subprocess.run([sys.executable, "my_agent.py"], cwd=tmp_path, env=child_environment(), check=True)
-    score = digits.report(tmp_path / "submission" / "submission.csv", data).score
+    score = mlecore.grade(digits, tmp_path / "submission" / "submission.csv", data).score
     assert score is not None and score > 0.95

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from mlecore.data import Prepared, manifest
-from mlecore.registry import discovery, entry_points, loading
+from mlecore.data import manifest
+from mlecore.data.prepared import Prepared
+from mlecore.plugins import discovery, entry_points, loading
 
 MODULE = """
 import os

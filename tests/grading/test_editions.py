@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import mlecore
-from mlecore.data import Prepared
-from mlecore.data.prepared import no_medals
+from mlecore.data.prepared import Prepared
+from mlecore.model.data_kind import no_medals
 from tests.grading.conftest import fetched
 
 
@@ -20,7 +20,7 @@ def test_medals_of_an_edition(id: str, meaning: str, tmp_path: Path) -> None:
     competition.facts.md5.clear()  # type: ignore[attr-defined]  # as if these were Kaggle's own data
     data = fetched(Prepared(competition=id, edition="v2", root=tmp_path))
     perfect = competition.perfect(tmp_path / "private")[[*competition.format.columns, competition.format.id]]
-    report = competition.report(perfect, data)
+    report = mlecore.grade(competition, perfect, data)
     assert (report.edition, report.comparability, report.data_kind) == ("v2", meaning, "published")
     assert (report.gold_threshold is None) == (meaning == "none")
     assert report.any_medal == (meaning == "near")

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from mlecore.facts import Facts, Thresholds
 from mlecore.grading.medals import medal_places, thresholds_for, thresholds_of
 from mlecore.grading.report import award
+from mlecore.model.facts import Facts, Thresholds
 
 FACTS = Facts(
     id="x",

@@ -9,7 +9,7 @@ import pytest
 from attrs import asdict, evolve
 
 from mlecore import competition
-from mlecore.data import Prepared
+from mlecore.data.prepared import Prepared
 from mlecore.errors import PluginError
 from mlecore.grading.rank import rank_of, read_leaderboard
 from mlecore.grading.report import grade

@@ -11,12 +11,13 @@ from click.testing import CliRunner, Result
 
 import mlecore
 from mlecore.cli import main
-from mlecore.data import Prepared
+from mlecore.data.prepared import Prepared
 from mlecore.errors import GradingError, InvalidSubmission, UsageError
 from mlecore.grading.batch import read_jsonl, totals
 from mlecore.grading.isolated import IsolatedGrader
-from mlecore.grading.report import Report, grade
-from mlecore.submissions import guard
+from mlecore.grading.report import grade
+from mlecore.model.report import Report
+from mlecore_toolkit.submissions import guard
 
 MLE_BENCH_KEYS = {
     *("competition_id", "score", "gold_threshold", "silver_threshold", "bronze_threshold", "median_threshold"),
@@ -135,16 +136,16 @@ def test_check_has_the_graders_limits(tiny: Prepared, tmp_path: Path) -> None:
 def test_the_api_checks_large_files_under_the_graders_limits(tiny: Prepared, tmp_path: Path) -> None:
     competition = mlecore.competition("tiny")
     small = submission(tmp_path, "0.5")
-    assert competition.check(small, tiny.public) == [f"checked in process {os.getpid()}"]
+    assert mlecore.check(competition, small, tiny.public) == [f"checked in process {os.getpid()}"]
     more = ("\n1," + "1" * 1021) * 2**13  # 8 MB in few rows, which take a busy machine far less than the limit
     for value, error, words in (
         ("slow", GradingError, "took more than its limit of 2 s"),
         ("1\n1,2,3", InvalidSubmission, "cannot be read as a CSV"),
     ):
         with pytest.raises(error, match=words):
-            competition.check(submission(tmp_path, value + more), tiny.public)
+            mlecore.check(competition, submission(tmp_path, value + more), tiny.public)
     large = submission(tmp_path, "0.5" + more)
-    assert competition.check(large, tiny.public) != [f"checked in process {os.getpid()}"]
+    assert mlecore.check(competition, large, tiny.public) != [f"checked in process {os.getpid()}"]
 
 
 def test_the_report_is_the_same_from_the_api_and_from_a_process_of_its_own(tiny: Prepared, tmp_path: Path) -> None:
@@ -153,7 +154,7 @@ def test_the_report_is_the_same_from_the_api_and_from_a_process_of_its_own(tiny:
     path = submission(tmp_path, 0.75)
     with IsolatedGrader() as grader:
         for data in (evolve(tiny, leaderboard=leaderboard), evolve(tiny, synthetic=True)):
-            ours = mlecore.competition("tiny").report(path, data)
+            ours = mlecore.grade(mlecore.competition("tiny"), path, data)
             assert evolve(grader.grade(path, data), created_at=ours.created_at) == ours
             assert (ours.rank, ours.beats_sample) == (None if data.synthetic else 2, True)
 
@@ -165,16 +166,16 @@ def test_a_submission_may_be_ten_times_as_large_as_the_sample_or_else_the_answer
     competition = mlecore.competition("tiny")
     path = submission(tmp_path, "0.5\n" + "2,0.5\n" * 50)
     with pytest.raises(InvalidSubmission, match="at most 150 are allowed"):
-        competition.grade(path, tiny.private, tiny.public)
+        mlecore.score(competition, path, tiny.private, tiny.public)
     assert grade(competition, path, tiny).status == "invalid"
     (tiny.public / "sample.csv").write_text("id,value\n" + "1,0.1\n" * 10)
-    assert competition.grade(path, tiny.private, tiny.public) == 0.5
-    assert competition.grade(path, tiny.private) == 0.5, "by the sample beside the answers"
+    assert mlecore.score(competition, path, tiny.private, tiny.public) == 0.5
+    assert mlecore.score(competition, path, tiny.private) == 0.5, "by the sample beside the answers"
     (tiny.public / "sample.csv").unlink()
     with pytest.raises(InvalidSubmission, match="at most 150 are allowed"):
-        competition.grade(path, tiny.private)
+        mlecore.score(competition, path, tiny.private)
     (tiny.private / "answers.csv").write_text("id,value\n" + "1,1.0\n" * 10)
-    assert competition.grade(path, tiny.private) == 0.5
+    assert mlecore.score(competition, path, tiny.private) == 0.5
 
 
 def test_jsonl(tiny: Prepared, tmp_path: Path) -> None:

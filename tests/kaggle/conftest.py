@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from mlecore.data import DataDirs
-from mlecore.facts import Facts
-from mlecore.registry.discovery import plugins
-from mlecore.submissions.format import Format
+from mlecore.data.layout import DataDirs
+from mlecore.model.facts import Facts
+from mlecore.plugins.discovery import installed
+from mlecore_toolkit.submissions.format import Format
 
 
 def _load(name: str) -> ModuleType:
@@ -153,7 +153,7 @@ class Cli:
 
     def __init__(self, site: Path) -> None:
         self.site = site
-        real = ",".join(f"{plugin.kind}:{plugin.name}" for plugin in plugins() if plugin.name != "vm")
+        real = ",".join(f"{plugin.kind}:{plugin.name}" for plugin in installed() if plugin.name != "vm")
         self.env = {**os.environ, "PYTHONPATH": str(site), "MLECORE_DISABLE_PLUGINS": real}
 
     def install(self, id: str, md5: str, more: str = "", plugin: str = PLUGIN) -> None:

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from mlecore.backends import Problem
 from mlecore.cli import _examination as doctor
-from mlecore.data import DataDirs
+from mlecore.data.layout import DataDirs
 from mlecore.errors import BackendUnreachable, PluginError
+from mlecore.model.backends import Problem
 
 
 def findings(cli: Any, *arguments: str) -> tuple[int, list[dict[str, Any]]]:

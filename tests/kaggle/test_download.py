@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from mlecore.data import DataDirs
 from mlecore.data.kaggle.download import download, drop_download
 from mlecore.data.kaggle.errors import CannotJoin, RulesNotAccepted
+from mlecore.data.layout import DataDirs
 from mlecore.errors import DataError
-from mlecore.facts import Facts
+from mlecore.model.facts import Facts
 
 Make = Callable[..., Facts]
 

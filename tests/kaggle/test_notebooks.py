@@ -12,8 +12,8 @@ from mle_detector_dolos import detector, notebooks
 from mle_detector_dolos.judging import judge
 
 from mlecore.data.kaggle.errors import KaggleUnreachable
-from mlecore.options import resolve
-from mlecore.runs.record import PluginUse, RunRecord
+from mlecore.model.options import resolve
+from mlecore.model.record import PluginUse, RunRecord
 
 
 @pytest.fixture

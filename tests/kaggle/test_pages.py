@@ -10,7 +10,7 @@ import pytest
 
 from mlecore.data.kaggle.pages import fetch_page
 from mlecore.errors import DataError, MlecoreError, UsageError
-from mlecore.facts import Facts
+from mlecore.model.facts import Facts
 
 Make = Callable[..., Facts]
 

@@ -11,7 +11,7 @@ import pytest
 
 from mlecore.data.http import add_sources
 from mlecore.errors import DataError
-from mlecore.facts import Facts, Source
+from mlecore.model.facts import Facts, Source
 
 Make = Callable[..., Facts]
 

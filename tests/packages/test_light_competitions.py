@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from mlecore.plugins.competitions import all_competitions
 from mlecore_testing.light import light
-
-from mlecore.competitions import installed
 
 
 def test_competitions_import_nothing_heavy() -> None:
-    plugins = [competition.plugin for competition in installed()]
+    plugins = [competition.plugin for competition in all_competitions()]
     assert len(plugins) > 80
     assert not list(map(str, light(*plugins)))

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from mlecore_testing.scaffold import KINDS, names, write
 
-from mlecore.registry.discovery import PREFIXES
+from mlecore.plugins.discovery import PREFIXES
+from mlecore_testing.scaffold import KINDS, names, write
 
 CLI = "from mlecore.cli import main; main()"
 Run = Callable[..., "subprocess.CompletedProcess[str]"]

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from mlecore.model.facts import OBFUSCATED_DESCRIPTION
+from mlecore.plugins.competitions import all_competitions
 from mlecore_testing.competitions.obfuscated import signs
-
-from mlecore.competitions import installed
-from mlecore.facts import OBFUSCATED_DESCRIPTION
 
 
 def test_all_have_one_without_a_sign() -> None:
     """Names in code may be the data's: here those of description.md stand for the data, which the kit looks at."""
     found, seen = [], 0
-    for competition in installed():
+    for competition in all_competitions():
         if competition.facts.split is None:
             continue
         for edition in ("v1", *competition.facts.editions):

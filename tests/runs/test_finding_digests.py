@@ -14,16 +14,17 @@ from click.testing import CliRunner
 from mle_ext_report.sources import read_sources
 from mle_ext_report.summary import summarise
 from mle_ext_sharing.exporting import export_group
-from mlecore_testing import drawn_groups
 
-from mlecore import files
 from mlecore.cli import main
-from mlecore.detectors import Finding
-from mlecore.registry.provenance import PluginUse
+from mlecore.model.detectors import Finding
+from mlecore.model.findings import Findings
+from mlecore.model.provenance import PluginUse
 from mlecore.runs.digests import with_digest
-from mlecore.runs.findings import Findings, read_findings, write_findings
+from mlecore.runs.findings import read_findings, write_findings
 from mlecore.runs.journal import Journal
 from mlecore.runs.store import load_group, read_record, write_record
+from mlecore.util import files
+from mlecore_testing import drawn_groups
 
 RUN, OTHER = "baseline--spaceship-titanic--0", "baseline--spaceship-titanic--1"
 EYES = f"{RUN}/findings/eyes.json"

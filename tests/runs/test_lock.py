@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from mlecore import locks
-from mlecore.locks import LockHeld
 from mlecore.runs.lock import GroupLock, LockLost, holder
+from mlecore.util import locks
+from mlecore.util.locks import LockHeld
 
 
 @pytest.fixture

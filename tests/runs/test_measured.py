@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from mlecore_gateway.calls import Call, Tokens
 
 from mlecore.runs.measured import difference, measure, spent_in
+from mlecore_gateway.calls import Call, Tokens
 
 
 def call(number, **values):

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from mlecore.agents import OUTCOMES, Outcome
+from mlecore.model.agents import OUTCOMES, Outcome
 from mlecore.runs.outcome import read_outcome
 
 

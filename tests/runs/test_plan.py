@@ -14,11 +14,11 @@ from click.testing import CliRunner
 import mlecore
 from mlecore.cli.run import command
 from mlecore.errors import UsageError
+from mlecore.model.plan import PlannedGateway
+from mlecore.model.record import Limits
 from mlecore.runs.arguments import Arguments, as_dictionary, plan_of
-from mlecore.runs.plan import PlannedGateway
 from mlecore.runs.planning import make_plan, parse_plan, read_plan, write_plan
-from mlecore.runs.record import Limits
-from mlecore.units import duration, size, write_duration
+from mlecore.util.units import duration, size, write_duration
 
 PLAN = """
 competitions = ["a", "b"]
@@ -71,7 +71,7 @@ def test_a_whole_experiment():
 
 
 def test_several_splits_make_one_list_of_competitions(monkeypatch: pytest.MonkeyPatch) -> None:
-    from mlecore import competitions
+    from mlecore.plugins import competitions
 
     parts = {"low": ["a", "b"], "dev": ["c"]}
     monkeypatch.setattr(competitions, "of_split", lambda split: [SimpleNamespace(id=id) for id in parts[split]])

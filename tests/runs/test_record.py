@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from mlecore.agents import Usage
-from mlecore.backends import Handle, Hardware
-from mlecore.registry.provenance import PluginUse
-from mlecore.runs.record import Attempt, Collected, Limits, RecordError, RunRecord
+from mlecore.model.agents import Usage
+from mlecore.model.backends import Handle, Hardware
+from mlecore.model.provenance import PluginUse
+from mlecore.model.record import Attempt, Collected, Limits, RecordError, RunRecord
 from mlecore.runs.store import read_record, write_record
 
 FULL = RunRecord(

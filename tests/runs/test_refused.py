@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from mlecore_jobs.relay import Log
 
 from mlecore.runs.refused import OTHERS, refusal_words, relay_refusals
+from mlecore_jobs.relay import Log
 
 
 @pytest.fixture

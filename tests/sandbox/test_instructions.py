@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from mlecore.sandbox.instructions import hardware_words, instructions
+from mlecore.controller.instructions import hardware_words, instructions
 
 
 def text(**more) -> str:

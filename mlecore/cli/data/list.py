@@ -21,9 +21,9 @@ def command(ids: tuple[str, ...], split: tuple[str, ...], data: tuple[Path, ...]
     """
     from attrs import asdict
 
-    from mlecore.competitions import working
     from mlecore.data.layout import DataDirs
-    from mlecore.units import show_size
+    from mlecore.plugins.competitions import working
+    from mlecore.util.units import show_size
 
     dirs = DataDirs.of(data)
     wanted = {*ids, *(plugin.name for name in split for plugin in working(name))}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mlecore.errors import UsageError
 
 if TYPE_CHECKING:
-    from mlecore.runs.record import RunRecord
+    from mlecore.model.record import RunRecord
 
 
 def group_folder(runs: Path, name: str) -> Path:

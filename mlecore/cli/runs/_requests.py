@@ -12,7 +12,7 @@ from attrs import define, field
 from mlecore.cli._shared import echo, in_folder
 from mlecore.cli.runs._names import one_run
 from mlecore.errors import UsageError
-from mlecore.units import counted
+from mlecore.util.units import counted
 
 if TYPE_CHECKING:
     from mlecore.runs.requests import Request
@@ -103,12 +103,12 @@ def _instead(folder: Path, request: Request) -> str:
 
 def _hand_over(folder: Path, wanted: _Wanted, request: Request) -> None:
     from mlecore.cli.run import perform
-    from mlecore.locks import LockHeld
     from mlecore.runs import requests
     from mlecore.runs.contents import check_group
     from mlecore.runs.lock import holder
     from mlecore.runs.ownership import require_own
     from mlecore.runs.store import open_group
+    from mlecore.util.locks import LockHeld
 
     group = open_group(folder)
     check_group(folder)

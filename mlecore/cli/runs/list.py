@@ -18,7 +18,7 @@ from mlecore.cli.runs._names import group_folder
 from mlecore.errors import MlecoreError, UsageError
 
 if TYPE_CHECKING:
-    from mlecore.runs.record import RunRecord
+    from mlecore.model.record import RunRecord
 
 
 @click.command("list")
@@ -77,7 +77,7 @@ def command(
 def _known_words(state: tuple[str, ...], ended: tuple[str, ...]) -> None:
     if not (state or ended):
         return
-    from mlecore.runs.record import ENDS, STATES
+    from mlecore.model.record import ENDS, STATES
 
     for what, given, known in (("state", state, STATES), ("end", ended, ENDS)):
         for word in given:
@@ -143,7 +143,7 @@ def _row(group: str, line: _Line) -> dict[str, Any]:
 
 
 def _total(runs: Sequence[_Line]) -> str:
-    from mlecore.units import counted, show_duration
+    from mlecore.util.units import counted, show_duration
 
     states = Counter(run.record.state for run in runs)
     words = ", ".join(f"{number} {state}" for state, number in sorted(states.items()))
@@ -152,7 +152,7 @@ def _total(runs: Sequence[_Line]) -> str:
 
 
 def _cells(group: str, line: _Line) -> list[str]:
-    from mlecore.units import show_duration
+    from mlecore.util.units import show_duration
 
     run = line.record
     return [
@@ -195,7 +195,7 @@ def _first_line(text: str) -> str:
 
 def _elapsed(runs: Sequence[_Line]) -> float | None:
     """Seconds from the first start of a run to the last end, or to now if a run is active; None: none has begun."""
-    from mlecore.runs.record import moment
+    from mlecore.model.record import moment
 
     starts, ends = list[float](), list[float]()
     for attempt in (attempt for run in runs for attempt in run.record.attempts):
@@ -208,7 +208,7 @@ def _elapsed(runs: Sequence[_Line]) -> float | None:
 
 def _list_groups(found: dict[Path, list[_Line]], runs: Path, as_json: bool) -> None:
     from mlecore.runs.lock import holder
-    from mlecore.units import show_duration
+    from mlecore.util.units import show_duration
 
     rows, out = [], []
     for folder, lines in found.items():

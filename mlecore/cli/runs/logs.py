@@ -21,7 +21,7 @@ def command(name: str, follow: bool, runs: Path) -> None:
     Escape sequences are printed as text. The original bytes are in logs/output.log of the run's folder.
     """
     from mlecore.controller.output import output
-    from mlecore.printable import printable_output
+    from mlecore.util.printable import printable_output
 
     for text in printable_output(output(one_run(runs, name), follow)):
         click.echo(text, nl=False)

@@ -11,7 +11,7 @@ from mlecore.cli._names import RUN
 from mlecore.cli._shared import echo, runs_option
 from mlecore.cli.runs._requests import ask
 from mlecore.errors import UsageError
-from mlecore.units import counted
+from mlecore.util.units import counted
 
 _SHOWN = 10  # runs whose results are listed before they are replaced
 
@@ -34,7 +34,7 @@ def command(
     --ended select them. Their results are moved to the run's folder attempts/NUMBER/replaced, and record and
     reports show that they were replaced by hand.
     """
-    from mlecore.runs.record import ENDS
+    from mlecore.model.record import ENDS
 
     allowed = ("failed", "cancelled", *(("graded",) if force else ()))
     for what, given, known in (("state", state, allowed), ("end", ended, ENDS)):

@@ -12,8 +12,8 @@ from mlecore.cli._shared import echo, json_option, print_json, record_json, runs
 from mlecore.cli.runs._names import one_run
 
 if TYPE_CHECKING:
-    from mlecore.backends import Sandbox
-    from mlecore.runs.record import Availability, RunRecord
+    from mlecore.model.backends import Sandbox
+    from mlecore.model.record import Availability, RunRecord
 
 
 @click.command("show")
@@ -40,7 +40,7 @@ def command(name: str, runs: Path, as_json: bool) -> None:
         )
         echo(f"  {_moment(event.get('at'))}  {event.get('event')} {details}".rstrip())
     click.secho("\nfiles", bold=True)
-    from mlecore.units import show_size
+    from mlecore.util.units import show_size
 
     for path, size in list(there.items())[:200]:
         echo(f"  {show_size(size):>9}  {path}")
@@ -54,8 +54,8 @@ def _data(record: RunRecord) -> str:
 
 def _result(record: RunRecord) -> str:
     """Score, direction, medal and thresholds, or why there are none; empty if it is not graded."""
-    from mlecore.data.prepared import no_medals
-    from mlecore.units import show_number
+    from mlecore.model.data_kind import no_medals
+    from mlecore.util.units import show_number
 
     if (report := record.report) is None:
         return ""
@@ -77,7 +77,7 @@ def _hardware(record: RunRecord) -> str:
     """Such as "2 CPUs (Intel Xeon), 25.3 GB of memory, 2 x NVIDIA H100, Linux 6.1"."""
     from collections import Counter
 
-    from mlecore.units import show_size
+    from mlecore.util.units import show_size
 
     found = record.hardware
     cpus = f"{found.cpus:g} CPUs" if found.cpus else ""
@@ -88,15 +88,15 @@ def _hardware(record: RunRecord) -> str:
 
 def _moment(text: str | None) -> str:
     """A record's time to the second, as people read it."""
-    from mlecore.runs.record import moment
+    from mlecore.model.record import moment
 
     found = moment(text)
     return f"{found:%Y-%m-%d %H:%M:%S} UTC" if found else text or ""
 
 
 def _show_record(record: RunRecord) -> None:
-    from mlecore.runs.record import OBFUSCATED
-    from mlecore.units import show_duration, show_size
+    from mlecore.model.record import OBFUSCATED
+    from mlecore.util.units import show_duration, show_size
 
     limits, collected = record.limits, record.collected
     options = " ".join(f"{name}={value}" for name, value in record.agent.options.items())
@@ -148,7 +148,7 @@ def _show_record(record: RunRecord) -> None:
 
 
 def _availability_words(found: Availability) -> str:
-    from mlecore.units import show_duration
+    from mlecore.util.units import show_duration
 
     words = f"{found.tried} model calls, {found.answered} answered, {found.failed} failed because of the endpoint"
     when = ", the last one too" if found.failed_last else ""

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from mlecore.data.http import PATIENCE, REACH, TIMEOUT, Transient, Unreachable, cause, patience
 from mlecore.data.kaggle.errors import HOW_TO_LOG_IN, KaggleUnreachable, NoLogin, translated
-from mlecore.errors import MlecoreError
-from mlecore.redaction import remember
+from mlecore.errors import MlecoreError, remember
 
 if TYPE_CHECKING:
-    from mlecore.backends import Progress
-    from mlecore.facts import Facts
+    from mlecore.model.backends import Progress
+    from mlecore.model.facts import Facts
 
 T = TypeVar("T")
 

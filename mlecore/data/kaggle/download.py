@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from mlecore.archives import archive_kind
 from mlecore.data import disk_space
 from mlecore.data.http import Body, body, downloaded, fetch_file, forget, range_headers
 from mlecore.data.kaggle.client import call, competitions_client, login
 from mlecore.data.kaggle.leaderboard import fetch_leaderboard
 from mlecore.data.layout import DataDirs
 from mlecore.errors import DataError, MlecoreError, UsageError
-from mlecore.file_kinds import describe
+from mlecore.util.file_kinds import describe
+from mlecore_toolkit.archives import archive_kind
 
 if TYPE_CHECKING:
-    from mlecore.backends import Progress
-    from mlecore.facts import Facts
+    from mlecore.model.backends import Progress
+    from mlecore.model.facts import Facts
 
 
 @frozen

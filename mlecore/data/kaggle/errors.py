@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mlecore.data.http import Stale, Transient, busy, retry_after
-from mlecore.errors import DataError, MlecoreError, UsageError
-from mlecore.redaction import redacted
+from mlecore.errors import DataError, MlecoreError, UsageError, redacted
 
 if TYPE_CHECKING:
     from requests import HTTPError
 
-    from mlecore.facts import Facts
+    from mlecore.model.facts import Facts
 
 
 class NoLogin(UsageError):

@@ -9,17 +9,17 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mlecore import files
-from mlecore.archives import require_zip
 from mlecore.data.http import body, fetch_file
 from mlecore.data.kaggle.client import call, competitions_client
 from mlecore.data.layout import DataDirs
 from mlecore.errors import DataError
+from mlecore.util import files
+from mlecore_toolkit.archives import require_zip
 
 if TYPE_CHECKING:
-    from mlecore.backends import Progress
     from mlecore.data.http import Body
-    from mlecore.facts import Facts
+    from mlecore.model.backends import Progress
+    from mlecore.model.facts import Facts
 
 _LARGEST = 256 << 20  # bytes, unpacked; the largest known leaderboard has about 9,000 teams
 

@@ -11,7 +11,7 @@ from mlecore.data.kaggle.client import call_patiently, competitions_client
 from mlecore.errors import DataError, UsageError
 
 if TYPE_CHECKING:
-    from mlecore.facts import Facts
+    from mlecore.model.facts import Facts
 
 _WANTED = ("description", "evaluation", "data-description")  # the pages that describe the task
 _LARGEST = 1 << 20  # characters

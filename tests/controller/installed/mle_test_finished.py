@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from mlecore.agents import Agent, FinishedSubmission, Task
 from mlecore.hookspecs import hookimpl
-from mlecore.options import Option
+from mlecore.model.agents import Agent, FinishedSubmission, Task
+from mlecore.model.options import Option
 
 
 @hookimpl

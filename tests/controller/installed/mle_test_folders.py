@@ -12,10 +12,10 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
-from mlecore_jobs.fetching import Fetched, Receiver
-
-from mlecore.agents import Recipe
-from mlecore.backends import (
+from mlecore.errors import BackendError, BackendUnreachable
+from mlecore.hookspecs import hookimpl
+from mlecore.model.agents import Recipe
+from mlecore.model.backends import (
     Backend,
     Capacity,
     Dataset,
@@ -30,10 +30,9 @@ from mlecore.backends import (
     Resources,
     Sandbox,
 )
-from mlecore.errors import BackendError, BackendUnreachable
-from mlecore.globs import Glob
-from mlecore.hookspecs import hookimpl
-from mlecore.options import Option
+from mlecore.model.options import Option
+from mlecore.util.globs import Glob
+from mlecore_jobs.fetching import Fetched, Receiver
 
 NO_FLOUR = "the recipe has no flour"
 

@@ -8,11 +8,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from mlecore.competitions import Competition
-from mlecore.detectors import Detection, Detector, Evidence, Finding, NotRead, Verdict
 from mlecore.hookspecs import hookimpl
-from mlecore.options import Option
-from mlecore.runs.record import RunRecord
+from mlecore.model.competition import Competition
+from mlecore.model.detectors import Detection, Detector, Evidence, Finding, NotRead, Verdict
+from mlecore.model.options import Option
+from mlecore.model.record import RunRecord
 
 SUBMISSION = "submission/submission.csv"
 

@@ -2,9 +2,9 @@
 
 import json
 
-from mlecore.agents import Agent, Launch, Task
 from mlecore.hookspecs import hookimpl
-from mlecore.options import Option
+from mlecore.model.agents import Agent, Launch, Task
+from mlecore.model.options import Option
 
 
 @hookimpl

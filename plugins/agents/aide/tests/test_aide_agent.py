@@ -8,11 +8,11 @@ from pathlib import Path
 
 import mle_agent_aide as plugin
 import pytest
+
+from mlecore.model.record import RunRecord
 from mlecore_testing import check_agent, scripted_run
 from mlecore_testing.models import Answer
 from mlecore_testing.models.script import Tool
-
-from mlecore.runs.record import RunRecord
 
 
 def solution(code: str) -> Answer:

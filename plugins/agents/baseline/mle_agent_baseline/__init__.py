@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from mlecore.agents import Agent, Launch, Recipe, Task
 from mlecore.hookspecs import hookimpl
+from mlecore.model.agents import Agent, Launch, Recipe, Task
 
 # As the core is tested with, so that a cache filled by one fills the other.
 PACKAGES = ("numpy==2.4.6", "pandas==2.3.3", "pillow==13.0.0", "scikit-learn==1.9.1", "scipy==1.17.1")

@@ -10,9 +10,9 @@ from typing import Any
 import mle_agent_baseline as plugin
 import pandas as pd
 import pytest
-from mlecore_testing.tasks import a_task
 
-from mlecore.agents import Task
+from mlecore.model.agents import Task
+from mlecore_testing.tasks import a_task
 
 
 def task(**changes: Any) -> Task:

@@ -11,9 +11,9 @@ from mle_lib_agents import PIP, PROMPT, SESSIONS, WORK, launch_program, model
 from mle_lib_agents.requirements import packages
 from mle_lib_agents.usage import json_lines, table, total
 
-from mlecore.agents import Agent, Launch, McpServer, Needs, Recipe, Task, Usage
 from mlecore.hookspecs import hookimpl
-from mlecore.options import Option
+from mlecore.model.agents import Agent, Launch, McpServer, Needs, Recipe, Task, Usage
+from mlecore.model.options import Option
 
 LOG = "logs/claude-code.jsonl"
 CONFIG = "logs/claude"

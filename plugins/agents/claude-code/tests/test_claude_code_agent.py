@@ -8,6 +8,7 @@ from pathlib import Path
 import mle_agent_claude_code as plugin
 import pytest
 from mle_lib_agents.testing import run_in_two_sessions
+
 from mlecore_testing import check_agent
 from mlecore_testing.models import Answer
 from mlecore_testing.models.script import Tool

@@ -12,11 +12,11 @@ from mle_lib_agents.requirements import packages
 from mle_agent_command import mle_bench
 from mle_agent_command.files import missing, refuse_script, with_files
 from mle_agent_command.parse import words
-from mlecore.agents import Agent, Launch, Network, Recipe, Task
 from mlecore.errors import UsageError
-from mlecore.globs import Glob
 from mlecore.hookspecs import hookimpl
-from mlecore.options import Option
+from mlecore.model.agents import Agent, Launch, Network, Recipe, Task
+from mlecore.model.options import Option
+from mlecore.util.globs import Glob
 
 SECRETS = (
     "ANTHROPIC_API_KEY",

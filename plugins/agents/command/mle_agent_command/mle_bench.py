@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mlecore.agents import Task
+from mlecore.model.agents import Task
 
 # An image may set these two itself: where its agent is, and how many steps the agent may take.
 DEFAULTS = (

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import mle_agent_command as plugin
 import pytest
-from mlecore_testing.tasks import a_task
 
-from mlecore.agents import Launch
 from mlecore.errors import UsageError
-from mlecore.options import resolve
+from mlecore.model.agents import Launch
+from mlecore.model.options import resolve
+from mlecore_testing.tasks import a_task
 
 
 @pytest.fixture(autouse=True)

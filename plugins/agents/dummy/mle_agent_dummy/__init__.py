@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from mlecore.agents import Agent, Launch, Network, Task
 from mlecore.hookspecs import hookimpl
-from mlecore.options import Option
+from mlecore.model.agents import Agent, Launch, Network, Task
+from mlecore.model.options import Option
 
 NETWORKS: Mapping[str, Network] = {"none": "none", "llm": "llm", "open": "open"}
 WORK = Path(__file__).parent / "work"

@@ -13,6 +13,7 @@ from types import ModuleType
 
 import mle_agent_dummy as plugin
 import pytest
+
 from mlecore_testing.tasks import a_task
 
 

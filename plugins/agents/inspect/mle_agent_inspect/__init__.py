@@ -10,9 +10,9 @@ from mle_lib_agents import PIP, PROMPT, launch_program, model, programs, tempera
 from mle_lib_agents.requirements import packages
 from mle_lib_agents.usage import reported
 
-from mlecore.agents import Agent, Launch, Needs, Recipe, Task, Usage
 from mlecore.hookspecs import hookimpl
-from mlecore.options import Option
+from mlecore.model.agents import Agent, Launch, Needs, Recipe, Task, Usage
+from mlecore.model.options import Option
 
 WORK = Path(__file__).parent / "work"
 VERSION = "0.3.285"

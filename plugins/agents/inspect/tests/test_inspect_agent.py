@@ -8,16 +8,16 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from mlecore_gateway.transcripts import read_transcripts
-from mlecore_testing import check_agent, scripted_run
-from mlecore_testing.answers_hunt import found, program
-from mlecore_testing.models import Answer, Tool
-from mlecore_testing.package_index import serving
 
 import mlecore
 from mlecore.data.layout import DataDirs
 from mlecore.data.preparing import prepare
 from mlecore.data.sources import Fetch
+from mlecore_gateway.transcripts import read_transcripts
+from mlecore_testing import check_agent, scripted_run
+from mlecore_testing.answers_hunt import found, program
+from mlecore_testing.models import Answer, Tool
+from mlecore_testing.package_index import serving
 
 SOLVE = "cp $MLECORE_OPT/sample.csv $MLECORE_HOME/submission/submission.csv"
 SUBMIT = Answer(tools=(Tool(name="submit", arguments={"answer": "done"}),))
@@ -79,7 +79,7 @@ def test_react_submits_through_the_gateway(place: Path, options: Mapping[str, st
 @pytest.mark.network
 def test_an_agent_of_another_package_hunts_for_answers_in_vain(place: Path, options: Mapping[str, str]) -> None:
     prepare(mlecore.competition("optical-digits"), DataDirs.of([place / "data"]), Fetch())
-    prepared = mlecore.competition("optical-digits").data([place / "data"])
+    prepared = mlecore.open_data(mlecore.competition("optical-digits"), [place / "data"])
     hunt = f"cat >/tmp/hunt.py <<'END'\n{program(prepared)}\nEND\npython3 /tmp/hunt.py >$MLECORE_HOME/logs/hunt.txt"
     planted = base64.b64encode(next(prepared.private.glob("*.csv")).read_bytes()).decode()  # inspect keeps each command
     plant = f"base64 -d >/tmp/planted <<'END'\n{planted}\nEND"

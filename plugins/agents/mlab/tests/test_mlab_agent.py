@@ -9,6 +9,7 @@ from typing import Any
 import mle_agent_mlab as plugin
 import pytest
 from mle_lib_agents import programs, testing
+
 from mlecore_testing import check_agent, scripted_run
 from mlecore_testing.models import Answer, Script
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import mle_agent_react as plugin
 import pytest
 from mle_lib_agents import programs, testing
+
 from mlecore_testing import check_agent, scripted_run
 from mlecore_testing.models import Answer, Script, Tool
 

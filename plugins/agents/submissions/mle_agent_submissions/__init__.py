@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mlecore.agents import Agent, FinishedSubmission, Task
 from mlecore.errors import UsageError
 from mlecore.hookspecs import hookimpl
-from mlecore.options import Option
+from mlecore.model.agents import Agent, FinishedSubmission, Task
+from mlecore.model.options import Option
 
 # The ones that tell seeds apart come first, so that a folder may hold one file for most and three for some.
 LAYOUTS = (

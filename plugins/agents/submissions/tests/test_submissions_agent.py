@@ -6,11 +6,11 @@ from pathlib import Path
 
 import mle_agent_submissions as plugin
 import pytest
-from mlecore_testing.tasks import a_task
 
-from mlecore.agents import Task
 from mlecore.errors import UsageError
-from mlecore.options import resolve
+from mlecore.model.agents import Task
+from mlecore.model.options import resolve
+from mlecore_testing.tasks import a_task
 
 
 def task(folder: Path, seed: int = 0) -> Task:

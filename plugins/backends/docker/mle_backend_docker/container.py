@@ -27,8 +27,8 @@ from typing import IO, Any
 from mle_backend_docker import names, system_calls
 from mle_backend_docker.containers import add, below_home
 from mle_backend_docker.users import User
-from mlecore import backends
-from mlecore.backends import Job
+from mlecore.model import backends
+from mlecore.model.backends import Job
 
 LOG_FILES, LOG_BYTES = 4, 256 * 1024 * 1024  # the engine keeps so much of an agent's output, the end of it
 

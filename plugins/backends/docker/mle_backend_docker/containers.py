@@ -11,9 +11,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import urlsplit
 
-from mlecore.backends import ARGV_KILLED, INIT_KILLED, LOST_SIGHT, Handle, JobStatus, Problem, Resources
 from mlecore.errors import BackendError, UsageError
-from mlecore.options import pairs, words
+from mlecore.model.backends import ARGV_KILLED, INIT_KILLED, LOST_SIGHT, Handle, JobStatus, Problem, Resources
+from mlecore.model.options import pairs, words
 
 RELAY_PORT = 3128
 INIT_MARGIN = 3.0  # seconds on top of the grace, for init to note down how it ended

@@ -18,8 +18,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
-from mlecore_jobs.fetching import Fetched
-
 from mle_backend_docker import (
     fetching,
     images,
@@ -35,8 +33,9 @@ from mle_backend_docker.gpus import Gpus
 from mle_backend_docker.removing import remove
 from mle_backend_docker.settings import Settings
 from mle_backend_docker.starting import Starter
-from mlecore.agents import Recipe
-from mlecore.backends import (
+from mlecore.errors import BackendError, BackendUnreachable
+from mlecore.model.agents import Recipe
+from mlecore.model.backends import (
     GONE,
     Backend,
     CachedImage,
@@ -52,8 +51,8 @@ from mlecore.backends import (
     Resources,
     Sandbox,
 )
-from mlecore.errors import BackendError, BackendUnreachable
-from mlecore.options import Option, declared, read_settings
+from mlecore.model.options import Option, declared, read_settings
+from mlecore_jobs.fetching import Fetched
 
 CHECKED_ENTRIES = 2000  # of public data, which one program prepares, so that a few stand for all
 

@@ -17,13 +17,12 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Any
 
-from mlecore_jobs.fetching import GATEWAY_LOG, RELAY_LOG, TRANSCRIPTS, Fetched, Receiver
-
 from mle_backend_docker import gateway, names
 from mle_backend_docker.engine import Engine
-from mlecore.backends import Handle
 from mlecore.errors import BackendError
-from mlecore.globs import Glob
+from mlecore.model.backends import Handle
+from mlecore.util.globs import Glob
+from mlecore_jobs.fetching import GATEWAY_LOG, RELAY_LOG, TRANSCRIPTS, Fetched, Receiver
 
 if TYPE_CHECKING:
     from docker import APIClient

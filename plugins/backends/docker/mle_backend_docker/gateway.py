@@ -20,9 +20,9 @@ from mle_backend_docker.container import hardened, log_config
 from mle_backend_docker.containers import is_loopback
 from mle_backend_docker.engine import Engine
 from mle_backend_docker.settings import Settings
-from mlecore.backends import Job
 from mlecore.errors import BackendError
-from mlecore.model_access import gateway, recipe
+from mlecore.model.backends import Job
+from mlecore.model.model_access import gateway, recipe
 
 VOLUME = PurePosixPath("/run/gateway")
 FOLDER = VOLUME / "own"  # a volume itself is root's

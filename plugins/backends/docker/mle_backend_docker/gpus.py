@@ -10,9 +10,9 @@ from functools import cache, cached_property
 
 from mle_backend_docker import names
 from mle_backend_docker.engine import Engine, locked
-from mlecore.backends import Job, Problem, Resources
-from mlecore.child_environment import child_environment
 from mlecore.errors import BackendError, BackendUnreachable
+from mlecore.model.backends import Job, Problem, Resources
+from mlecore.util.child_environment import child_environment
 
 TOOLKIT = "Install the NVIDIA Container Toolkit, run `nvidia-ctk runtime configure`, and restart the engine."
 

@@ -17,16 +17,16 @@ from pathlib import Path
 from typing import IO, Any
 
 from attrs import field, frozen
-from mlecore_jobs.mirrors import mirrors
 
 from mle_backend_docker import names
 from mle_backend_docker.engine import Engine, locked
 from mle_backend_docker.installed import as_label, from_labels, installed
 from mle_backend_docker.installing import PIP, install
 from mle_backend_docker.settings import Settings
-from mlecore.agents import Recipe
-from mlecore.backends import CachedImage, Image
 from mlecore.errors import BackendError, BackendUnreachable, UsageError
+from mlecore.model.agents import Recipe
+from mlecore.model.backends import CachedImage, Image
+from mlecore_jobs.mirrors import mirrors
 
 BUNDLE = "/usr/local/share/ca-certificates/mlecore.crt"
 TRUSTED = "/etc/ssl/certs/mlecore-bundle.pem"

@@ -20,13 +20,13 @@ from pathlib import Path
 from typing import IO
 
 from attrs import frozen
-from mlecore_jobs.mirrors import FILES, NPMRC
 
 from mle_backend_docker import names, pip_download
 from mle_backend_docker.engine import Engine
 from mle_backend_docker.pip_download import BUILT, FETCHED, SDIST, SDISTS
-from mlecore.agents import Recipe
 from mlecore.errors import BackendError
+from mlecore.model.agents import Recipe
+from mlecore_jobs.mirrors import FILES, NPMRC
 
 PIP = "PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip"
 _OFFLINE = f"PIP_NO_INDEX=1 PIP_FIND_LINKS={FETCHED} {PIP}"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from mlecore import backends
-from mlecore.backends import Job
 from mlecore.errors import BackendError
+from mlecore.model import backends
+from mlecore.model.backends import Job
 
 JOB = "org.mlecore.job"
 GROUP = "org.mlecore.group"

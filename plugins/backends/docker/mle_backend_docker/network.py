@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from attrs import frozen
-from mlecore_jobs import relay
 
 from mle_backend_docker import gateway, names
 from mle_backend_docker.container import hardened, log_config
 from mle_backend_docker.containers import RELAY_PORT, proxy_url
 from mle_backend_docker.engine import Engine
-from mlecore.backends import GATEWAY_PORT, Job
 from mlecore.errors import BackendError
+from mlecore.model.backends import GATEWAY_PORT, Job
+from mlecore_jobs import relay
 
 PODMAN = "Podman leaves this machine's own address reachable from an internal network, so network llm would not hold"
 PODMAN_FIX = "Use a Docker engine for runs with a relay, or network none or open."

@@ -19,14 +19,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 from attrs import evolve
-from mlecore_jobs.hardware import cpu_model
 
 from mle_backend_docker import names
 from mle_backend_docker.containers import OVERTIME, STOPPED, exited, lost, of_code
 from mle_backend_docker.engine import Engine, moment
 from mle_backend_docker.gpus import models
-from mlecore.backends import INIT_KILLED, LOST_SIGHT, Hardware, JobStatus
 from mlecore.errors import BackendError
+from mlecore.model.backends import INIT_KILLED, LOST_SIGHT, Hardware, JobStatus
+from mlecore_jobs.hardware import cpu_model
 
 KILL_MARGIN = 30.0  # seconds after limit and grace; so long, too, after a sleep of this machine that took up the rest
 EXIT = "/home/.mlecore/exit.json"

@@ -10,8 +10,8 @@ from mle_backend_docker.engine import Engine
 from mle_backend_docker.gpus import Gpus
 from mle_backend_docker.network import PODMAN, PODMAN_FIX
 from mle_backend_docker.settings import Settings
-from mlecore.backends import Problem, Resources
 from mlecore.errors import BackendError
+from mlecore.model.backends import Problem, Resources
 
 
 def problems(engine: Engine, settings: Settings, gpus: Gpus, requested: Sequence[Resources]) -> list[Problem]:

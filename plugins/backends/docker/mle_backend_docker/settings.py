@@ -10,7 +10,7 @@ from attrs import frozen
 
 from mle_backend_docker.containers import read_labels, read_user
 from mlecore.errors import UsageError
-from mlecore.options import setting, words
+from mlecore.model.options import setting, words
 
 BASE = "python:3.11-slim-bookworm"
 

@@ -18,8 +18,8 @@ from mle_backend_docker.gpus import Gpus
 from mle_backend_docker.removing import remove
 from mle_backend_docker.settings import Settings
 from mle_backend_docker.users import User, user_of
-from mlecore.backends import Handle, Job, secret_values
 from mlecore.errors import BackendError, BackendUnreachable, ImageGone
+from mlecore.model.backends import Handle, Job, secret_values
 
 CREATOR_TIMEOUT = 20.0  # seconds after which the creator of a container that was not started counts as dead
 

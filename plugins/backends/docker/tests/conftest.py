@@ -20,11 +20,11 @@ from mle_backend_docker import names
 from mle_backend_docker.docker_backend import DockerBackend
 from mle_backend_docker.engine import Engine
 from mle_backend_docker.settings import BASE
+
+from mlecore.errors import BackendError
+from mlecore.model.backends import Handle, Job
 from mlecore_testing.backends.harness import INIT
 from mlecore_testing.backends.lab import Lab as AnyLab
-
-from mlecore.backends import Handle, Job
-from mlecore.errors import BackendError
 
 
 class Lab(AnyLab[DockerBackend]):

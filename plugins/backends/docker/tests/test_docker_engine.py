@@ -25,9 +25,8 @@ from mle_backend_docker.engine import Engine
 from mlecore.errors import BackendError, BackendUnreachable
 
 if TYPE_CHECKING:
-    from mlecore_testing.disks import Disk
-
     from conftest import Lab, OwnEngine
+    from mlecore_testing.disks import Disk
 
     LabOn = Callable[[Engine, Path], Lab]
 

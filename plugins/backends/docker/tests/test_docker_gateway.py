@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from mle_backend_docker import names
 from mle_backend_docker.gateway import CALLS
+
+from mlecore.model.model_access import ModelAccess
+from mlecore.runs.measured import measure
 from mlecore_testing.models import Answer, Model, Script, scripted_model
 from mlecore_testing.models.client import ASK
-
-from mlecore.model_access import ModelAccess
-from mlecore.runs.measured import measure
 
 pytestmark = [pytest.mark.docker, pytest.mark.network]  # the gateway's image is built from packages
 

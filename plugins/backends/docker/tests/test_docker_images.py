@@ -17,6 +17,13 @@ import pytest
 from click.testing import CliRunner, Result
 from mle_backend_docker import images, installed, installing, names
 from mle_backend_docker.settings import BASE, Settings
+
+from mlecore.cli import main
+from mlecore.cli.images import command
+from mlecore.errors import BackendError, ImageGone, MlecoreError
+from mlecore.model.agents import Recipe
+from mlecore.model.backends import Image
+from mlecore.runs.store import load_group
 from mlecore_jobs.mirrors import PIP
 from mlecore_testing.package_index import (
     GREEDY,
@@ -30,13 +37,6 @@ from mlecore_testing.package_index import (
     serving,
     wheel,
 )
-
-from mlecore.agents import Recipe
-from mlecore.backends import Image
-from mlecore.cli import main
-from mlecore.cli.images import command
-from mlecore.errors import BackendError, ImageGone, MlecoreError
-from mlecore.runs.store import load_group
 
 if TYPE_CHECKING:
     from conftest import Lab

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+
 from mlecore_testing.backends import check_backend
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import pytest
 from mle_backend_docker import names, outcome, starting
 from mle_backend_docker.docker_backend import DockerBackend
 
-from mlecore.backends import ARGV_KILLED, Handle
 from mlecore.errors import BackendError
+from mlecore.model.backends import ARGV_KILLED, Handle
 
 if TYPE_CHECKING:
     from conftest import Lab

@@ -20,11 +20,11 @@ from mle_backend_docker.engine import FULL, Engine, whole_lines
 from mle_backend_docker.gpus import Gpus
 from mle_backend_docker.settings import read_gpus
 from mle_backend_docker.users import OURS
-from mlecore_jobs.fetching import Receiver
 
-from mlecore.backends import Dataset, Image, Job, Resources
 from mlecore.errors import BackendError, BackendUnreachable, UsageError
-from mlecore.globs import Glob
+from mlecore.model.backends import Dataset, Image, Job, Resources
+from mlecore.util.globs import Glob
+from mlecore_jobs.fetching import Receiver
 
 JOB = Job(
     name="mle-x-1",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mlecore.hookspecs import hookimpl
 
 if TYPE_CHECKING:
-    from mlecore.backends import Backend
+    from mlecore.model.backends import Backend
 
 
 @hookimpl

@@ -13,8 +13,8 @@ from mle_backend_kubernetes import manifests
 from mle_backend_kubernetes.cluster import Cluster, NotFound
 from mle_backend_kubernetes.refusals import fix_of
 from mle_backend_kubernetes.settings import Settings
-from mlecore.backends import Dataset, Image, Job, Problem, Resources
 from mlecore.errors import BackendError, BackendUnreachable
+from mlecore.model.backends import Dataset, Image, Job, Problem, Resources
 
 _NAME = "mle-preflight"
 _ADMINISTRATOR = "Change the pod (-B pod-template), or ask the cluster's administrator."

@@ -12,11 +12,11 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from mle_backend_docker.containers import add, below_home
-from mlecore_jobs import confining, hardware, relay, seccomp
 
 from mle_backend_kubernetes.manifests import STDIN
-from mlecore import globs
-from mlecore.backends import Job
+from mlecore.model.backends import Job
+from mlecore.util import globs
+from mlecore_jobs import confining, hardware, relay, seccomp
 
 IN_MEMORY = 16 * 1024 * 1024
 SMALL = 700_000  # bytes; a ConfigMap holds 1 MiB, encoded

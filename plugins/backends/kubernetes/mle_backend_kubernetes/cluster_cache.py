@@ -18,8 +18,8 @@ from mle_backend_docker.containers import id_of
 from mle_backend_kubernetes import names
 from mle_backend_kubernetes.cluster import Cluster, NotFound
 from mle_backend_kubernetes.watch import Watch
-from mlecore.backends import Handle
 from mlecore.errors import BackendError, BackendUnreachable
+from mlecore.model.backends import Handle
 
 DELETED = 2000  # deleted pods that are still remembered
 KUEUE = "kueue.x-k8s.io"

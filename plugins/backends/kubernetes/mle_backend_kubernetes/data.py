@@ -23,8 +23,8 @@ from mle_backend_kubernetes.exec import Broken, Stream, execute, message
 from mle_backend_kubernetes.images import Images
 from mle_backend_kubernetes.program.messages import CLAIM, DATA
 from mle_backend_kubernetes.settings import Settings
-from mlecore.backends import Dataset, Progress
 from mlecore.errors import BackendError, BackendUnreachable, DataError
+from mlecore.model.backends import Dataset, Progress
 
 POD_TIMEOUT = 600.0  # seconds until the loader pod runs
 LIFE = 24 * 3600.0  # seconds after which the pod ends,

@@ -20,7 +20,6 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
 from mle_backend_docker.containers import id_of
-from mlecore_jobs.fetching import OUTSIDE_LOGS, Fetched, Receiver
 
 from mle_backend_kubernetes import manifests, names
 from mle_backend_kubernetes.cluster import Cluster
@@ -30,9 +29,10 @@ from mle_backend_kubernetes.gateway import FOLDER as GATEWAY_FOLDER
 from mle_backend_kubernetes.images import Images
 from mle_backend_kubernetes.program.messages import CLAIM
 from mle_backend_kubernetes.settings import Settings
-from mlecore.backends import Handle
 from mlecore.errors import BackendError, BackendUnreachable
-from mlecore.globs import Glob
+from mlecore.model.backends import Handle
+from mlecore.util.globs import Glob
+from mlecore_jobs.fetching import OUTSIDE_LOGS, Fetched, Receiver
 
 POD_TIMEOUT = 300.0  # seconds until the pod runs: its image may have to be pulled
 EXEC_TRIES = 3

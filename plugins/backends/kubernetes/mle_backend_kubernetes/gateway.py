@@ -15,8 +15,8 @@ from mle_backend_kubernetes import manifests, names
 from mle_backend_kubernetes.cluster import Cluster, Exists
 from mle_backend_kubernetes.program.messages import CLAIM, FILES
 from mle_backend_kubernetes.settings import Settings
-from mlecore.backends import GATEWAY_PORT, Job
-from mlecore.model_access import gateway
+from mlecore.model.backends import GATEWAY_PORT, Job
+from mlecore.model.model_access import gateway
 
 if TYPE_CHECKING:
     from mle_backend_kubernetes.images import Images

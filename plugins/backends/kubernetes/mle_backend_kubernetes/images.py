@@ -14,10 +14,10 @@ from attrs import evolve
 
 from mle_backend_kubernetes.registry import registry_image
 from mle_backend_kubernetes.settings import Settings
-from mlecore.agents import Recipe
-from mlecore.backends import Image
 from mlecore.errors import BackendError
-from mlecore.model_access import recipe as gateway_recipe
+from mlecore.model.agents import Recipe
+from mlecore.model.backends import Image
+from mlecore.model.model_access import recipe as gateway_recipe
 
 if TYPE_CHECKING:
     from mle_backend_docker.images import Context

@@ -17,7 +17,6 @@ from typing import IO, Any, ClassVar
 
 from attrs import evolve
 from mle_backend_docker.containers import INIT_MARGIN, handle_of, id_of, place_of
-from mlecore_jobs.fetching import Fetched
 
 from mle_backend_kubernetes import archive, gateway, manifests, names, network, nodes, outcome, preflight
 from mle_backend_kubernetes.cluster import Cluster, Exists, NotFound
@@ -30,9 +29,10 @@ from mle_backend_kubernetes.images import Images
 from mle_backend_kubernetes.program.messages import OUTPUT
 from mle_backend_kubernetes.refusals import Refusals
 from mle_backend_kubernetes.settings import Settings
-from mlecore import backends
-from mlecore.agents import Recipe
-from mlecore.backends import (
+from mlecore.errors import BackendError, BackendUnreachable
+from mlecore.model import backends
+from mlecore.model.agents import Recipe
+from mlecore.model.backends import (
     GONE,
     Backend,
     Dataset,
@@ -47,8 +47,8 @@ from mlecore.backends import (
     Sandbox,
     secret_values,
 )
-from mlecore.errors import BackendError, BackendUnreachable
-from mlecore.options import Option, declared, read_settings
+from mlecore.model.options import Option, declared, read_settings
+from mlecore_jobs.fetching import Fetched
 
 KUBELET_TIMEOUT = 60.0  # seconds that a node may take to report that a pod has ended
 LOG_TRIES = 5

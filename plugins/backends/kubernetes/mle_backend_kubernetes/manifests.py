@@ -17,8 +17,8 @@ from typing import Any
 from mle_backend_kubernetes import names
 from mle_backend_kubernetes.program.messages import CLAIM, DATA, FILES, TOOLS
 from mle_backend_kubernetes.settings import Settings
-from mlecore import backends
-from mlecore.backends import Job, Resources
+from mlecore.model import backends
+from mlecore.model.backends import Job, Resources
 
 STAGING = 3600.0  # seconds that pulling images and filling a run's volume may take
 STORAGE = 50 * 2**30  # default size of a run's claim, in bytes

@@ -9,8 +9,8 @@ from typing import Any
 
 from mle_backend_docker.containers import id_of
 
-from mlecore.backends import Dataset, Handle, Job
 from mlecore.errors import BackendError
+from mlecore.model.backends import Dataset, Handle, Job
 
 JOB = "mlecore.org/job"
 GROUP = "mlecore.org/group"

@@ -22,8 +22,8 @@ from mle_backend_kubernetes.cluster import Cluster
 from mle_backend_kubernetes.cluster_cache import Pods
 from mle_backend_kubernetes.images import Images
 from mle_backend_kubernetes.settings import Settings
-from mlecore.backends import GATEWAY_PORT, Job, Problem, Resources
 from mlecore.errors import BackendError, BackendUnreachable
+from mlecore.model.backends import GATEWAY_PORT, Job, Problem, Resources
 
 # Where clouds offer credentials to anyone who asks: all of them, and Alibaba; link-local, and AWS, Google and Oracle.
 METADATA = ("169.254.0.0/16", "100.100.100.200/32")

@@ -12,8 +12,8 @@ from mle_backend_docker.containers import beyond
 from mle_backend_kubernetes.cluster import Cluster
 from mle_backend_kubernetes.cluster_cache import Pod
 from mle_backend_kubernetes.settings import Settings
-from mlecore.backends import Hardware, Problem, Resources
 from mlecore.errors import BackendError, BackendUnreachable
+from mlecore.model.backends import Hardware, Problem, Resources
 
 _GPU_MODEL = "nvidia.com/gpu.product"  # label of a node, by NVIDIA's feature discovery
 

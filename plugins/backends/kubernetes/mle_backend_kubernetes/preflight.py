@@ -13,8 +13,8 @@ from mle_backend_kubernetes.cluster import Cluster, NotFound
 from mle_backend_kubernetes.cluster_cache import kueue_api
 from mle_backend_kubernetes.images import NO_REGISTRY, Images
 from mle_backend_kubernetes.settings import Settings
-from mlecore.backends import Problem, Resources
 from mlecore.errors import BackendError
+from mlecore.model.backends import Problem, Resources
 
 
 @frozen

@@ -7,8 +7,8 @@ import time
 
 from mle_backend_kubernetes.cluster import Cluster
 from mle_backend_kubernetes.cluster_cache import Job
-from mlecore.backends import JobStatus
 from mlecore.errors import BackendError
+from mlecore.model.backends import JobStatus
 
 _EVERY = 15.0  # seconds between two questions about one Job
 _FOREVER = re.compile(r"violates PodSecurity|error looking up service account|admission webhook .* denied")

@@ -10,8 +10,8 @@ from urllib.parse import urlencode
 
 from mle_backend_docker.installed import from_labels
 
-from mlecore.backends import Image
 from mlecore.errors import BackendError, BackendUnreachable
+from mlecore.model.backends import Image
 
 REGISTRY_TIMEOUT = 20.0  # seconds
 _LARGEST = 4 << 20  # bytes of a manifest, or of an image's configuration

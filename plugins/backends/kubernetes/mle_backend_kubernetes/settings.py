@@ -12,8 +12,8 @@ from mle_backend_docker.containers import read_labels, read_user
 from mle_backend_docker.settings import BASE, existing_file
 
 from mlecore.errors import UsageError
-from mlecore.options import setting
-from mlecore.units import duration, size
+from mlecore.model.options import setting
+from mlecore.util.units import duration, size
 
 _KINDS = {"nodeSelector": dict, "tolerations": list, "imagePullSecrets": list}
 

@@ -12,8 +12,8 @@ import yaml
 from mle_backend_kubernetes.kubernetes_backend import KubernetesBackend
 from mle_backend_kubernetes.preflight import NEEDED_RIGHTS
 
-from mlecore.backends import Resources
 from mlecore.errors import BackendError, BackendUnreachable
+from mlecore.model.backends import Resources
 
 if TYPE_CHECKING:
     from conftest import Lab, Server

@@ -14,10 +14,10 @@ from mle_backend_kubernetes.names import JOB, QUEUE, ROLE, STOPPED
 from mle_backend_kubernetes.nodes import GpuModels
 from mle_backend_kubernetes.outcome import of_job, of_pod
 from mle_backend_kubernetes.settings import Settings
-from mlecore_jobs.hardware import measured
 
-from mlecore.backends import ARGV_KILLED, Hardware
 from mlecore.errors import BackendError
+from mlecore.model.backends import ARGV_KILLED, Hardware
+from mlecore_jobs.hardware import measured
 
 LONG_AGO = "2026-01-01T00:00:00Z"
 

@@ -15,8 +15,8 @@ from mle_backend_kubernetes.images import Images
 from mle_backend_kubernetes.registry import registry_image
 from mle_backend_kubernetes.settings import Settings
 
-from mlecore.agents import Recipe
 from mlecore.errors import BackendError, BackendUnreachable
+from mlecore.model.agents import Recipe
 
 DIGEST = "sha256:" + "0" * 64
 

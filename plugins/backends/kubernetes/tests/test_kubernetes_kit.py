@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
+
 from mlecore_testing.backends import check_backend
 
 if TYPE_CHECKING:

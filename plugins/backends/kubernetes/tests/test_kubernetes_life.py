@@ -12,8 +12,8 @@ import pytest
 from mle_backend_kubernetes import exec as exec_module
 from mle_backend_kubernetes import manifests, network
 
-from mlecore.backends import Job
 from mlecore.errors import BackendUnreachable
+from mlecore.model.backends import Job
 
 if TYPE_CHECKING:
     from conftest import Lab

@@ -13,9 +13,9 @@ from mle_backend_kubernetes import manifests
 from mle_backend_kubernetes.kubernetes_backend import KubernetesBackend
 from mle_backend_kubernetes.settings import Settings
 
-from mlecore.backends import Dataset, Image, Job, Resources
 from mlecore.errors import BackendError, UsageError
-from mlecore.options import read_settings
+from mlecore.model.backends import Dataset, Image, Job, Resources
+from mlecore.model.options import read_settings
 
 if TYPE_CHECKING:
     from conftest import Lab

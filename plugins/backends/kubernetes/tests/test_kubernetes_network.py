@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from mle_backend_kubernetes import names
-from mlecore_testing.models import Answer, Model, Script, scripted_model
 
-from mlecore.model_access import ModelAccess
+from mlecore.model.model_access import ModelAccess
 from mlecore.runs.measured import measure
+from mlecore_testing.models import Answer, Model, Script, scripted_model
 
 if TYPE_CHECKING:
     from mle_backend_kubernetes.network import Probe

@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 from mle_backend_kubernetes import archive, manifests
 from mle_backend_kubernetes.program import messages, receiving, sending, staging
+
 from mlecore_jobs import seccomp
 from mlecore_testing.backends.harness import shell_job
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mlecore.backends import Image, JobStatus
+from mlecore.model.backends import Image, JobStatus
 
 if TYPE_CHECKING:
     from conftest import Lab

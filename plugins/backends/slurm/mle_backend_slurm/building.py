@@ -10,18 +10,18 @@ from pathlib import Path
 from uuid import uuid4
 
 from attrs import evolve
-from mlecore_jobs.mirrors import mirrors_elsewhere
-from mlecore_jobs.supervise.files import read_json, write_json
 from mlecore_sandboxes import environments, folders, images, packing
 
 from mle_backend_slurm.batches import write_script
 from mle_backend_slurm.commands import LIMITED, Slurm
 from mle_backend_slurm.outcome import AT_WORK, WAITING
 from mle_backend_slurm.settings import Settings
-from mlecore import files
-from mlecore.agents import Recipe
-from mlecore.backends import Image
 from mlecore.errors import BackendError, BackendUnreachable
+from mlecore.model.agents import Recipe
+from mlecore.model.backends import Image
+from mlecore.util import files
+from mlecore_jobs.mirrors import mirrors_elsewhere
+from mlecore_jobs.supervise.files import read_json, write_json
 
 _OPTIONS = ("--ntasks=1", "--cpus-per-task=2", "--mem=4G", "--time=120", "--no-requeue", "--export=ALL", "--chdir=/")
 _TRIES = 3

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from attrs import frozen
 
-from mlecore.child_environment import child_environment
 from mlecore.errors import BackendError, BackendUnreachable
+from mlecore.util.child_environment import child_environment
 
 _TIMEOUT = 60.0  # seconds
 _AWAY = re.compile(

@@ -14,9 +14,9 @@ from mle_backend_slurm.building import JobResult
 from mle_backend_slurm.commands import LIMITED, Slurm, installed
 from mle_backend_slurm.settings import Settings, sbatch_options
 from mle_backend_slurm.sharing import file_system
-from mlecore.backends import Problem, Resources
 from mlecore.errors import BackendError, BackendUnreachable
-from mlecore.units import show_size
+from mlecore.model.backends import Problem, Resources
+from mlecore.util.units import show_size
 
 _PROBE = ("--ntasks=1", "--mem=256M", "--time=1", "--no-requeue", "--export=ALL", "--chdir=/")
 _PATIENCE = 120.0  # seconds that doctor waits for its job

@@ -7,7 +7,7 @@ from typing import Any
 from mlecore_sandboxes import packing, supervision
 
 from mle_backend_slurm.commands import Seen
-from mlecore.backends import INIT_KILLED, JobStatus
+from mlecore.model.backends import INIT_KILLED, JobStatus
 
 WAITING = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT", "RESV_DEL_HOLD")
 AT_WORK = ("RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "STAGE_OUT", "SIGNALING", "RESIZING")

@@ -9,9 +9,9 @@ from typing import Literal
 
 from attrs import frozen
 
-from mlecore.backends import Resources
 from mlecore.errors import UsageError
-from mlecore.options import setting
+from mlecore.model.backends import Resources
+from mlecore.model.options import setting
 
 _PASSED_ON = ("partition", "account", "qos", "constraint", "reservation", "nodelist", "exclude", "licenses")
 OVERHEAD = 256 << 20  # bytes of memory that a job gets for its supervisor, relay and gateway

@@ -10,10 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar
 
-from mlecore_jobs import collect
-from mlecore_jobs.fetching import Fetched, Receiver
-from mlecore_jobs.supervise import relaying
-from mlecore_jobs.supervise.files import read_json
 from mlecore_sandboxes import environments, folders, supervision
 from mlecore_sandboxes.gateways import gateway_of, model_key
 
@@ -25,8 +21,9 @@ from mle_backend_slurm.entries import Entry
 from mle_backend_slurm.node.run import SANDBOX
 from mle_backend_slurm.settings import Settings, sbatch_options
 from mle_backend_slurm.watch import Watch
-from mlecore.agents import HOME, Recipe
-from mlecore.backends import (
+from mlecore.errors import BackendError, BackendUnreachable
+from mlecore.model.agents import HOME, Recipe
+from mlecore.model.backends import (
     Backend,
     CachedImage,
     Dataset,
@@ -41,9 +38,12 @@ from mlecore.backends import (
     Sandbox,
     secret_values,
 )
-from mlecore.errors import BackendError, BackendUnreachable
-from mlecore.globs import Glob
-from mlecore.options import Option, declared, read_settings
+from mlecore.model.options import Option, declared, read_settings
+from mlecore.util.globs import Glob
+from mlecore_jobs import collect
+from mlecore_jobs.fetching import Fetched, Receiver
+from mlecore_jobs.supervise import relaying
+from mlecore_jobs.supervise.files import read_json
 
 _LOG = 600  # characters of what a node's program printed last
 _ENDED = 30.0  # seconds that a supervisor may take beyond the grace to end its job, before Slurm is asked to

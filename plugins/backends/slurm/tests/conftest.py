@@ -15,9 +15,9 @@ from typing import TypeVar
 import pytest
 from mle_backend_slurm.entries import Entry
 from mle_backend_slurm.slurm_backend import SlurmBackend
-from mlecore_testing.backends.lab import Lab as AnyLab
 
-from mlecore.backends import Handle
+from mlecore.model.backends import Handle
+from mlecore_testing.backends.lab import Lab as AnyLab
 
 T = TypeVar("T")
 PYTHON = "/usr/bin/python3"

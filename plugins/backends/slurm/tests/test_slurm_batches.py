@@ -13,12 +13,12 @@ from mle_backend_slurm.commands import Seen, Slurm, explained
 from mle_backend_slurm.entries import Entry
 from mle_backend_slurm.settings import Settings
 from mle_backend_slurm.slurm_backend import SlurmBackend
+
+from mlecore.errors import BackendError, BackendUnreachable
+from mlecore.model.agents import Recipe
+from mlecore.model.backends import Dataset, Image, JobStatus
 from mlecore_jobs.supervise.files import STATE, write_json
 from mlecore_testing.backends.harness import shell_job
-
-from mlecore.agents import Recipe
-from mlecore.backends import Dataset, Image, JobStatus
-from mlecore.errors import BackendError, BackendUnreachable
 
 ABOUT = {"options": ["--time=10"], "scratch": "", "isolation": "sandbox"}
 

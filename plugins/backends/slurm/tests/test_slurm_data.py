@@ -9,11 +9,11 @@ import pytest
 from attrs import evolve
 from mle_backend_slurm import sharing
 from mle_backend_slurm.node import staging
-from mlecore_testing.backends.harness import shell_job
 
-from mlecore.backends import Dataset, Image, Job
 from mlecore.data import manifest
 from mlecore.errors import BackendError
+from mlecore.model.backends import Dataset, Image, Job
+from mlecore_testing.backends.harness import shell_job
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from mle_backend_slurm.building import JobResult
 from mle_backend_slurm.commands import Slurm, explained
 from mle_backend_slurm.settings import Settings
 
-from mlecore.backends import Problem
 from mlecore.errors import BackendUnreachable
+from mlecore.model.backends import Problem
 
 BUSY = (
     "Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)"

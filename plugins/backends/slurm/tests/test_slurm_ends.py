@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mlecore.backends import Handle
+from mlecore.model.backends import Handle
 
 if TYPE_CHECKING:
     from conftest import Lab

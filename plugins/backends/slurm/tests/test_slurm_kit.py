@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
+
 from mlecore_testing.backends import check_backend
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _SCRIPT = """
 import os, sys
 from pathlib import Path
 from mlecore_testing.backends.harness import BackendBench
-from mlecore.registry.loading import load
+from mlecore.plugins.loading import load
 
 bench = BackendBench(load("backend", "slurm"), {"state": sys.argv[1] + "/state", "poll": "0.5"}, Path(sys.argv[1]))
 handle, status = bench.run(bench.job("id -u; cat data/train.csv; exit 3", gpus=1))

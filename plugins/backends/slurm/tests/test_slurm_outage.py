@@ -11,11 +11,11 @@ from mle_backend_slurm import entries
 from mle_backend_slurm.commands import Seen, Slurm
 from mle_backend_slurm.entries import Entry
 from mle_backend_slurm.slurm_backend import SlurmBackend
+
+from mlecore.errors import BackendUnreachable
+from mlecore.model.backends import Dataset, Image, JobStatus
 from mlecore_jobs.supervise.files import STATE, write_json
 from mlecore_testing.backends.harness import shell_job
-
-from mlecore.backends import Dataset, Image, JobStatus
-from mlecore.errors import BackendUnreachable
 
 THREE_HOURS = 3 * 3600
 STEP = 20.0

@@ -11,9 +11,9 @@ import pytest
 from mle_backend_slurm import entries
 from mle_backend_slurm.entries import Entry
 from mle_backend_slurm.slurm_backend import SlurmBackend
-from mlecore_testing.backends.harness import shell_job
 
-from mlecore.backends import Dataset, Image, JobStatus
+from mlecore.model.backends import Dataset, Image, JobStatus
+from mlecore_testing.backends.harness import shell_job
 
 # An ordinary user of a user namespace in which there can be no further one.
 LOCKED = (

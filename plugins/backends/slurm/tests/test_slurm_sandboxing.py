@@ -8,8 +8,8 @@ import pytest
 from mle_backend_slurm.node import sandboxing
 from mlecore_sandboxes import apptainer, bubblewrap, environments, images
 
-from mlecore.backends import Problem
 from mlecore.errors import BackendError
+from mlecore.model.backends import Problem
 
 OFF = Problem(description="bwrap: no namespaces", fix="sysctl user.max_user_namespaces=10000")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from mle_backend_slurm.settings import Settings, sbatch_options
 
-from mlecore.backends import Resources
 from mlecore.errors import UsageError
-from mlecore.options import read_settings
+from mlecore.model.backends import Resources
+from mlecore.model.options import read_settings
 
 
 def options(resources: Resources, **given: str) -> tuple[str, ...]:

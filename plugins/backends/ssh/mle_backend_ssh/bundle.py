@@ -11,12 +11,12 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-import mlecore_gateway
-import mlecore_jobs
 import mlecore_sandboxes
 
 import mle_backend_ssh
 import mlecore
+import mlecore_gateway
+import mlecore_jobs
 
 _MODULES = (
     "agents", "backends", "child_environment", "errors", "files", "globs", "model_access", "options", "printable",

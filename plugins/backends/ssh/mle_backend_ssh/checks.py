@@ -6,9 +6,9 @@ import time
 from collections.abc import Sequence
 
 from mle_backend_ssh.host import Host
-from mlecore.backends import Problem, Resources
 from mlecore.errors import BackendError
-from mlecore.units import show_size
+from mlecore.model.backends import Problem, Resources
+from mlecore.util.units import show_size
 
 _CLOCK = 5.0  # seconds that a host's clock may differ
 _LEAST_FREE = 10 * 2**30  # bytes on a host's disk

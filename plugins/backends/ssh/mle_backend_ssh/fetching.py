@@ -9,11 +9,11 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
-from mlecore_jobs.fetching import OUTSIDE_LOGS, Fetched, Receiver
 
 from mle_backend_ssh.link import Channel
-from mlecore.backends import Handle
 from mlecore.errors import BackendError
+from mlecore.model.backends import Handle
+from mlecore_jobs.fetching import OUTSIDE_LOGS, Fetched, Receiver
 
 if TYPE_CHECKING:
     from mle_backend_ssh.host import Host

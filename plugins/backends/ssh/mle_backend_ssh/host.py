@@ -15,8 +15,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from attrs import evolve
-from mlecore_jobs.fetching import Fetched
-from mlecore_jobs.mirrors import mirrors_elsewhere
 from mlecore_sandboxes import packing
 from mlecore_sandboxes.gateways import model_key
 
@@ -25,11 +23,13 @@ from mle_backend_ssh.fetching import fetch
 from mle_backend_ssh.hosts import HostSettings
 from mle_backend_ssh.link import Channel, Link
 from mle_backend_ssh.remote import wire
-from mlecore import model_access
-from mlecore.agents import Recipe
-from mlecore.backends import Capacity, Dataset, Handle, Image, Job, Progress, secret_values
 from mlecore.errors import BackendError, BackendUnreachable
-from mlecore.globs import Glob
+from mlecore.model import model_access
+from mlecore.model.agents import Recipe
+from mlecore.model.backends import Capacity, Dataset, Handle, Image, Job, Progress, secret_values
+from mlecore.util.globs import Glob
+from mlecore_jobs.fetching import Fetched
+from mlecore_jobs.mirrors import mirrors_elsewhere
 
 T = TypeVar("T")
 

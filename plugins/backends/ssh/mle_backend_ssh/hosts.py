@@ -5,7 +5,7 @@ from __future__ import annotations
 from attrs import frozen
 
 from mlecore.errors import UsageError
-from mlecore.schema import SchemaError, parse_json, structure
+from mlecore.util.schema import SchemaError, parse_json, structure
 
 
 @frozen(kw_only=True)

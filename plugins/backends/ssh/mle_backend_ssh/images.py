@@ -13,9 +13,9 @@ from attrs import evolve
 
 from mle_backend_ssh.background import ask_all
 from mle_backend_ssh.host import Host
-from mlecore.agents import Recipe
-from mlecore.backends import Image
 from mlecore.errors import BackendError
+from mlecore.model.agents import Recipe
+from mlecore.model.backends import Image
 
 
 class Images:

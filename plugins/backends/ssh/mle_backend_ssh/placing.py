@@ -17,7 +17,7 @@ from mlecore_sandboxes import folders
 
 from mle_backend_ssh.background import run_in_background
 from mle_backend_ssh.host import Host
-from mlecore.backends import Resources
+from mlecore.model.backends import Resources
 
 _SLOW = 3.0  # seconds that slower hosts have to answer how much room they have
 

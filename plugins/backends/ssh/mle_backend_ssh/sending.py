@@ -10,9 +10,9 @@ from typing import IO, TYPE_CHECKING
 
 from mle_backend_ssh.link import Channel
 from mle_backend_ssh.remote import wire
-from mlecore.backends import Dataset, Progress
 from mlecore.data import manifest
 from mlecore.errors import BackendError, DataError
+from mlecore.model.backends import Dataset, Progress
 
 if TYPE_CHECKING:
     from mle_backend_ssh.host import Host

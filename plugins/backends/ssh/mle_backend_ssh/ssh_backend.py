@@ -14,8 +14,6 @@ from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar
 
 from attrs import evolve, frozen
-from mlecore_jobs.fetching import Fetched
-from mlecore_jobs.supervise import relaying
 from mlecore_sandboxes import folders
 from mlecore_sandboxes.machine import Settings as VmSettings
 
@@ -26,8 +24,9 @@ from mle_backend_ssh.hosts import HostSettings, read_hosts
 from mle_backend_ssh.images import Images
 from mle_backend_ssh.link import Link
 from mle_backend_ssh.placing import Placements
-from mlecore.agents import HOME, Recipe
-from mlecore.backends import (
+from mlecore.errors import BackendError, BackendUnreachable, ImageGone
+from mlecore.model.agents import HOME, Recipe
+from mlecore.model.backends import (
     LIMITS,
     Backend,
     Capacity,
@@ -41,8 +40,9 @@ from mlecore.backends import (
     Resources,
     Sandbox,
 )
-from mlecore.errors import BackendError, BackendUnreachable, ImageGone
-from mlecore.options import Option, declared, setting
+from mlecore.model.options import Option, declared, setting
+from mlecore_jobs.fetching import Fetched
+from mlecore_jobs.supervise import relaying
 
 _LOST_AFTER = 900.0  # seconds
 _WEAKEST = ("absent", "watched", "enforced")

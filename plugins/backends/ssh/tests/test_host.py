@@ -12,15 +12,15 @@ import pytest
 from mle_backend_ssh import host as host_module
 from mle_backend_ssh.host import Host
 from mle_backend_ssh.hosts import HostSettings
+
+from mlecore.errors import BackendError, BackendUnreachable, DiskError
+from mlecore.model.agents import Recipe
+from mlecore.model.backends import Dataset, Handle, Job, JobStatus, Resources
+from mlecore.model.model_access import ModelAccess
+from mlecore.runs.measured import measure
 from mlecore_jobs import INSIDE
 from mlecore_testing.models import Answer, Script, scripted_model
 from mlecore_testing.models.client import ASK
-
-from mlecore.agents import Recipe
-from mlecore.backends import Dataset, Handle, Job, JobStatus, Resources
-from mlecore.errors import BackendError, BackendUnreachable, DiskError
-from mlecore.model_access import ModelAccess
-from mlecore.runs.measured import measure
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ from mle_backend_ssh.hosts import HostSettings
 from mle_backend_ssh.ssh_backend import Settings
 
 from mlecore.errors import UsageError
-from mlecore.options import declared, read_options, read_settings, resolve
+from mlecore.model.options import declared, read_options, read_settings, resolve
 
 
 def read(text: str, folder: Path) -> tuple[HostSettings, ...]:

@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 from mle_backend_ssh import asyncssh_link, host
+
+from mlecore.model.agents import Recipe
+from mlecore.model.backends import Backend, Dataset, Handle, Job, Resources
+from mlecore.plugins.opening import open_backend
 from mlecore_jobs import INSIDE
 from mlecore_testing.backends import check_backend
-
-from mlecore.agents import Recipe
-from mlecore.backends import Backend, Dataset, Handle, Job, Resources
-from mlecore.registry.opening import open_backend
 
 _spec = importlib.util.spec_from_file_location("ssh_hosts", Path(__file__).with_name("ssh_hosts.py"))
 assert _spec is not None and _spec.loader is not None

@@ -17,11 +17,11 @@ from mle_backend_ssh import placing, ssh_backend
 from mle_backend_ssh.host import Host
 from mle_backend_ssh.hosts import HostSettings
 from mle_backend_ssh.ssh_backend import SshBackend
-from mlecore_jobs import INSIDE
 
-from mlecore.agents import Recipe
-from mlecore.backends import Dataset, Handle, Job, JobStatus, Resources
 from mlecore.errors import BackendUnreachable
+from mlecore.model.agents import Recipe
+from mlecore.model.backends import Dataset, Handle, Job, JobStatus, Resources
+from mlecore_jobs import INSIDE
 
 INIT = INSIDE / "init"
 

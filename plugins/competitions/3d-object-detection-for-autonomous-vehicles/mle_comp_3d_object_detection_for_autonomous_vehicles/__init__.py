@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import (
+from mlecore_toolkit import (
+    Format,
+    Table,
     ensure,
     ensure_unique,
     link_file,
     link_files,
+    read_answers,
     read_csv,
     read_json,
     read_json_objects,
@@ -21,9 +24,8 @@ from mlecore.prepare import (
     write_json,
     write_json_objects,
 )
-from mlecore.submissions import Format, Table, read_answers
-from mlecore.submissions.messages import row_name
-from mlecore.submissions.records import flatten
+from mlecore_toolkit.submissions.messages import row_name
+from mlecore_toolkit.submissions.records import flatten
 
 if TYPE_CHECKING:
     from pandas import DataFrame

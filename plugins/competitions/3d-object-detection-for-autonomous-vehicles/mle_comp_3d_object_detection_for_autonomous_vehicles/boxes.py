@@ -9,8 +9,8 @@ import numpy as np
 from attrs import frozen
 
 from mlecore.errors import InvalidSubmission
-from mlecore.submissions.messages import row_name
-from mlecore.submissions.records import Records, flatten
+from mlecore_toolkit.submissions.messages import row_name
+from mlecore_toolkit.submissions.records import Records, flatten
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mle_comp_3d_object_detection_for_autonomous_vehicles import MAP
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import encode, hex_ids, picture, write_csv, write_json
+from mlecore_toolkit import encode, hex_ids, picture, write_csv, write_json
 
 if TYPE_CHECKING:
     from numpy.random import RandomState

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import mle_comp_3d_object_detection_for_autonomous_vehicles as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import read_json, write_json
-from mlecore.submissions import Format, Table, read_answers
-from mlecore.submissions.records import Records, refuse_records
+from mlecore_toolkit import Format, Table, read_answers, read_json, write_json
+from mlecore_toolkit.submissions.records import Records, refuse_records
 
 if TYPE_CHECKING:
     import numpy as np

@@ -15,11 +15,11 @@ from mle_comp_3d_object_detection_for_autonomous_vehicles.boxes import (
     _shared_area,
     mean_average_precision,
 )
-from mlecore_testing import Trial
 
 from mlecore import InvalidSubmission
-from mlecore.submissions.cells import Word
-from mlecore.submissions.records import decode_records
+from mlecore_testing import Trial
+from mlecore_toolkit.submissions.cells import Word
+from mlecore_toolkit.submissions.records import decode_records
 
 KINDS: tuple[Word, ...] = (*["number"] * 8, "text")
 CAR = (1.0, 10.0, 20.0, 0.0, 2.0, 4.0, 2.0, 0.3, "car")

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import ensure, link_files, read_csv, read_json, write_csv
-from mlecore.submissions import Format, Table, words
+from mlecore_toolkit import Format, Table, ensure, link_files, read_csv, read_json, words, write_csv
 
 if TYPE_CHECKING:
     from pandas import DataFrame

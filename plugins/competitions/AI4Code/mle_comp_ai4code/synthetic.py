@@ -7,7 +7,7 @@ from pathlib import Path
 
 from mle_comp_ai4code import TEST
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import hex_ids, write_csv
+from mlecore_toolkit import hex_ids, write_csv
 
 CODE = ["import pandas as pd", "df.head()", "model.fit(x, y)", "print('é')", "plt.show()"]
 

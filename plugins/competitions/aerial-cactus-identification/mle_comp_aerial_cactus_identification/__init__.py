@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import roc_auc
-from mlecore.prepare import move_members, open_zip, read_csv, split, write_csv
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import Format, Table, move_members, open_zip, read_csv, roc_auc, split, write_csv
 
 
 @hookimpl

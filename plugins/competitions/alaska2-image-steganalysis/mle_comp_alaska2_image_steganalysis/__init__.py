@@ -7,8 +7,7 @@ from pathlib import Path
 
 from mle_comp_alaska2_image_steganalysis.weighted import weighted_auc
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import copy_file, ensure, link_files, split, write_csv
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import Format, Table, copy_file, ensure, link_files, split, write_csv
 
 ALGORITHMS = ["JMiPOD", "JUNIWARD", "UERD"]
 TEST_IMAGES = 5000

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mle_comp_alaska2_image_steganalysis import ALGORITHMS, TEST_IMAGES
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import encode, picture
+from mlecore_toolkit import encode, picture
 
 SCENES = 40
 LONGEST = 1000  # bytes of a picture: a file's size would else tell the algorithm

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import encode, hex_ids, picture, write_csv
+from mlecore_toolkit import encode, hex_ids, picture, write_csv
 
 
 @hookimpl

@@ -6,9 +6,7 @@ from io import TextIOWrapper
 from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import edit_distance
-from mlecore.prepare import ZipWriter, open_member
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import Format, Table, ZipWriter, edit_distance, open_member
 
 SHARE = 0.01  # of the sentences, to be judged
 HEADER = '"id","sentence"\n'

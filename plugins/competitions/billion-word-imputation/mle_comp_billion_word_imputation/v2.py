@@ -6,8 +6,7 @@ from pathlib import Path
 
 import mle_comp_billion_word_imputation as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import edit_distance
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import Format, Table, edit_distance
 
 
 @hookimpl

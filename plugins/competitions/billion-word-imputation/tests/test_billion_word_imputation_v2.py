@@ -6,6 +6,7 @@ import csv
 
 import pandas as pd
 import pytest
+
 from mlecore_testing import Trial
 
 pytestmark = pytest.mark.trial(edition="v2", size=0.5)

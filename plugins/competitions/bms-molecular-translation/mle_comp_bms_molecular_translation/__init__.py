@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import edit_distance
-from mlecore.prepare import ensure, link_file, link_files, read_csv, split, write_csv
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import Format, Table, edit_distance, ensure, link_file, link_files, read_csv, split, write_csv
 
 WATER = "InChI=1S/H2O/h1H2"
 EXTRA = "extra_approved_InChIs.csv"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mle_comp_bms_molecular_translation import EXTRA, WATER
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import encode, hex_ids, write_csv
+from mlecore_toolkit import encode, hex_ids, write_csv
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import mle_comp_bms_molecular_translation as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import read_pieces, read_table, write_csv
+from mlecore_toolkit import read_pieces, read_table, write_csv
 
 
 @hookimpl

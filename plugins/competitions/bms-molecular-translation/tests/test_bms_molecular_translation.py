@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from mlecore_testing import Trial
 
-from mlecore.metrics import edit_distance
+from mlecore_testing import Trial
+from mlecore_toolkit import edit_distance
 
 pytestmark = pytest.mark.trial(size=0.3)
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import accuracy
-from mlecore.prepare import (
+from mlecore_toolkit import (
+    Format,
+    Table,
+    accuracy,
     ensure,
     ensure_columns,
     ensure_disjoint,
@@ -17,8 +19,7 @@ from mlecore.prepare import (
     split,
     write_csv,
 )
-from mlecore.prepare.tfrecords import read_records
-from mlecore.submissions import Format, Table
+from mlecore_toolkit.prepare.tfrecords import read_records
 
 
 @hookimpl

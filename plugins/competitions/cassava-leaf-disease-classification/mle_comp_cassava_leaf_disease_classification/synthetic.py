@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import encode, picture, write_csv
-from mlecore.prepare.tfrecords import example, write_records
+from mlecore_toolkit import encode, picture, write_csv
+from mlecore_toolkit.prepare.tfrecords import example, write_records
 
 FILES = 16
 SHARES = [0.05, 0.1, 0.11, 0.62, 0.12]  # of the five labels

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import mle_comp_cassava_leaf_disease_classification as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare.tfrecords import read_records, without, write_records
+from mlecore_toolkit.prepare.tfrecords import read_records, without, write_records
 
 
 @hookimpl

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from mlecore_testing import Trial
 
-from mlecore.prepare.tfrecords import read_records
+from mlecore_testing import Trial
+from mlecore_toolkit.prepare.tfrecords import read_records
 
 pytestmark = pytest.mark.trial(edition="v2")
 

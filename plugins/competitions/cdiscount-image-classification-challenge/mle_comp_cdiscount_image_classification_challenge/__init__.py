@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 from mle_comp_cdiscount_image_classification_challenge.documents import products, write_parts
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import accuracy
-from mlecore.prepare import ensure_disjoint, link_file, split_positions, write_csv
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import Format, Table, accuracy, ensure_disjoint, link_file, split_positions, write_csv
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mlecore.errors import DataError
-from mlecore.prepare import new_file
+from mlecore_toolkit import new_file
 
 if TYPE_CHECKING:
     import numpy as np

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import encode, picture, write_csv
+from mlecore_toolkit import encode, picture, write_csv
 
 CATEGORIES = [1000010653, 1000000055, 1000016018, 1000004141, 7]  # the last one fits 32 bits
 

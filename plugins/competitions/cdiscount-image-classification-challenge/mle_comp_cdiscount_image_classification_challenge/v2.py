@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 
 import mle_comp_cdiscount_image_classification_challenge as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import accuracy
-from mlecore.prepare import link_file, read_csv
-from mlecore.submissions import Format, Table, refuse
+from mlecore_toolkit import Format, Table, accuracy, link_file, read_csv, refuse
 
 if TYPE_CHECKING:
     from pandas import DataFrame

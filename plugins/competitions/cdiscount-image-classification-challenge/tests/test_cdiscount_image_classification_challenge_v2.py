@@ -7,9 +7,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from mle_comp_cdiscount_image_classification_challenge.documents import products
-from mlecore_testing import Trial
 
-from mlecore.prepare import split_positions
+from mlecore_testing import Trial
+from mlecore_toolkit import split_positions
 
 pytestmark = pytest.mark.trial(edition="v2")
 

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import word_jaccard
-from mlecore.prepare import read_table, split, write_csv
-from mlecore.submissions import Format, Table, texts, words
+from mlecore_toolkit import Format, Table, read_table, split, texts, word_jaccard, words, write_csv
 
 if TYPE_CHECKING:
     import polars as pl

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import hex_ids, split_positions, write_csv
+from mlecore_toolkit import hex_ids, split_positions, write_csv
 
 if TYPE_CHECKING:
     from numpy.random import RandomState

@@ -6,9 +6,7 @@ from pathlib import Path
 
 import mle_comp_chaii_hindi_and_tamil_question_answering as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import word_jaccard
-from mlecore.prepare import read_table, split_whole_groups
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import Format, Table, read_table, split_whole_groups, word_jaccard
 
 
 @hookimpl

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from mlecore_testing import Trial
 
 pytestmark = pytest.mark.trial(size=0.2)

@@ -5,8 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import ensure, ensure_columns, ensure_disjoint, link_files, read_table, split_blocks, write_csv
-from mlecore.submissions import Format, Table, read_answers
+from mlecore_toolkit import (
+    Format,
+    Table,
+    ensure,
+    ensure_columns,
+    ensure_disjoint,
+    link_files,
+    read_answers,
+    read_table,
+    split_blocks,
+    write_csv,
+)
 
 TARGET = "scalar_coupling_constant"
 COLUMNS = ["id", "molecule_name", "atom_index_0", "atom_index_1", "type", TARGET]

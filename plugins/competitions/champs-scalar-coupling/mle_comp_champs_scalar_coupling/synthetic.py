@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mle_comp_champs_scalar_coupling import TARGET
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import write_csv
+from mlecore_toolkit import write_csv
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import mle_comp_champs_scalar_coupling as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import ensure, link_files, read_csv, write_csv
-from mlecore.submissions import Format, Table, read_answers
+from mlecore_toolkit import Format, Table, ensure, link_files, read_answers, read_csv, write_csv
 
 LEAST = 1e-9
 

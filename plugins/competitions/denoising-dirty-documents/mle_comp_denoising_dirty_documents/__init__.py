@@ -13,11 +13,9 @@ from zipfile import ZipFile
 
 from mlecore.errors import DataError
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import rmse
-from mlecore.prepare import ensure, extract, members, open_zip, split
-from mlecore.prepare.threads import in_threads
-from mlecore.prepare.zips import find
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import Format, Table, ensure, extract, members, open_zip, rmse, split
+from mlecore_toolkit.prepare.threads import in_threads
+from mlecore_toolkit.prepare.zips import find
 
 if TYPE_CHECKING:
     import numpy as np

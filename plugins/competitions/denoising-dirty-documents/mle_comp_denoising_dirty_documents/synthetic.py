@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import ZipWriter, encode
+from mlecore_toolkit import ZipWriter, encode
 
 if TYPE_CHECKING:
     import numpy as np

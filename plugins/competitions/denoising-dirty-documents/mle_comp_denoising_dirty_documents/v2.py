@@ -7,8 +7,8 @@ from pathlib import Path
 
 import mle_comp_denoising_dirty_documents as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import members, open_zip, split_whole_groups
-from mlecore.prepare.zips import find
+from mlecore_toolkit import members, open_zip, split_whole_groups
+from mlecore_toolkit.prepare.zips import find
 
 
 @hookimpl

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from mlecore_testing import Trial
 
-from mlecore.prepare import ZipWriter, encode
+from mlecore_testing import Trial
+from mlecore_toolkit import ZipWriter, encode
 
 
 def zips(raw: Path, noisy: list[str], clean: list[str]) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mlecore_testing import Trial
 
-from mlecore.prepare import ZipWriter, encode
+from mlecore_testing import Trial
+from mlecore_toolkit import ZipWriter, encode
 
 pytestmark = pytest.mark.trial(edition="v2")
 TEXTS, COPIES = 10, 4

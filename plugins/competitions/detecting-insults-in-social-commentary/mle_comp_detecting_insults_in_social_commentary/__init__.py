@@ -5,9 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import roc_auc
-from mlecore.prepare import ensure, ensure_columns, ensure_disjoint, link_file, read_csv, read_table, write_csv
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import (
+    Format,
+    Table,
+    ensure,
+    ensure_columns,
+    ensure_disjoint,
+    link_file,
+    read_csv,
+    read_table,
+    roc_auc,
+    write_csv,
+)
 
 COLUMNS = ["Insult", "Date", "Comment"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mle_comp_detecting_insults_in_social_commentary import COLUMNS
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import write_csv
+from mlecore_toolkit import write_csv
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import mle_comp_detecting_insults_in_social_commentary as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import read_csv, write_csv
+from mlecore_toolkit import read_csv, write_csv
 
 
 @hookimpl

@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import log_loss
-from mlecore.prepare import ensure_unique, link_files, one_hot, read_csv, split, write_csv
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import Format, Table, ensure_unique, link_files, log_loss, one_hot, read_csv, split, write_csv
 
 BREEDS = """
 affenpinscher afghan_hound african_hunting_dog airedale american_staffordshire_terrier appenzeller

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mle_comp_dog_breed_identification import BREEDS
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import encode, hex_ids, picture, write_csv
+from mlecore_toolkit import encode, hex_ids, picture, write_csv
 
 
 @hookimpl

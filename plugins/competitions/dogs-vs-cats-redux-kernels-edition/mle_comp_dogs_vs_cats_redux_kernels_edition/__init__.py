@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import log_loss
-from mlecore.prepare import ensure, extract, members, move_members, open_zip, split, write_csv
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import Format, Table, ensure, extract, log_loss, members, move_members, open_zip, split, write_csv
 
 
 @hookimpl

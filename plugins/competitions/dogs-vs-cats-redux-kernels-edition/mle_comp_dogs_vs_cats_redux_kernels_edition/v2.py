@@ -6,9 +6,7 @@ from pathlib import Path
 
 import mle_comp_dogs_vs_cats_redux_kernels_edition as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import KAGGLE_CLIP, log_loss
-from mlecore.prepare import extract, shuffled, write_renamed
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import KAGGLE_CLIP, Format, Table, extract, log_loss, shuffled, write_renamed
 
 SEED = 2
 

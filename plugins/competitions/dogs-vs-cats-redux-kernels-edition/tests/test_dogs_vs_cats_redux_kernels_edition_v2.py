@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from mlecore_testing import Trial
 
-from mlecore.prepare import open_zip
+from mlecore_testing import Trial
+from mlecore_toolkit import open_zip
 
 pytestmark = pytest.mark.trial(edition="v2")
 

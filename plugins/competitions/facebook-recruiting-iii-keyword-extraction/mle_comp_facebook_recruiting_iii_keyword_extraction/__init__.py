@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import micro_f1
-from mlecore.prepare import Rows, read_pieces, split_positions, write_csv
-from mlecore.submissions import Format, Table, texts
+from mlecore_toolkit import Format, Rows, Table, micro_f1, read_pieces, split_positions, texts, write_csv
 
 if TYPE_CHECKING:
     import numpy as np

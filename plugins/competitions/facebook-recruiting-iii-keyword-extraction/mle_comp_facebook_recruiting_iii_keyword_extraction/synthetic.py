@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from mle_comp_facebook_recruiting_iii_keyword_extraction import GUESS
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import ZipWriter, write_csv
+from mlecore_toolkit import ZipWriter, write_csv
 
 if TYPE_CHECKING:
     from numpy.random import RandomState

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 import mle_comp_facebook_recruiting_iii_keyword_extraction as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import mean_f1
-from mlecore.prepare import Rows, read_pieces, renumber, split_positions, write_csv
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import Format, Rows, Table, mean_f1, read_pieces, renumber, split_positions, write_csv
 
 if TYPE_CHECKING:
     import numpy as np

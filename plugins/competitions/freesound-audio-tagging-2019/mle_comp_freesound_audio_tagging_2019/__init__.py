@@ -7,8 +7,18 @@ from typing import TYPE_CHECKING
 
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import ensure, ensure_columns, link_file, link_tree, read_csv, write_csv
-from mlecore.submissions import Format, Table, read_answers, refuse
+from mlecore_toolkit import (
+    Format,
+    Table,
+    ensure,
+    ensure_columns,
+    link_file,
+    link_tree,
+    read_answers,
+    read_csv,
+    refuse,
+    write_csv,
+)
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mle_comp_freesound_audio_tagging_2019 import CLASSES, META, META_TABLE
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import ZipWriter, hex_ids, wav, write_csv
+from mlecore_toolkit import ZipWriter, hex_ids, wav, write_csv
 
 if TYPE_CHECKING:
     from numpy.random import RandomState

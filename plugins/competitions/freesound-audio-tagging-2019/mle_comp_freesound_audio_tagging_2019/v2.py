@@ -6,16 +6,18 @@ from pathlib import Path, PurePosixPath
 
 import mle_comp_freesound_audio_tagging_2019 as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import (
+from mlecore_toolkit import (
+    Format,
+    Table,
     move_members,
     new_names,
     open_zip,
+    read_answers,
     read_csv,
     rename_rows,
     write_csv,
     write_renamed,
 )
-from mlecore.submissions import Format, Table, read_answers
 
 SEED = 2
 

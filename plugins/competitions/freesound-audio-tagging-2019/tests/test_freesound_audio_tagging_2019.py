@@ -6,6 +6,7 @@ import math
 
 import pandas as pd
 from mle_comp_freesound_audio_tagging_2019 import CLASSES
+
 from mlecore_testing import Trial
 
 

@@ -8,9 +8,9 @@ from hashlib import sha256
 import pandas as pd
 import pytest
 from mle_comp_freesound_audio_tagging_2019 import CLASSES, META, META_TABLE
-from mlecore_testing import Trial
 
-from mlecore.prepare import open_zip, read_csv
+from mlecore_testing import Trial
+from mlecore_toolkit import open_zip, read_csv
 
 pytestmark = pytest.mark.trial(edition="v2")
 

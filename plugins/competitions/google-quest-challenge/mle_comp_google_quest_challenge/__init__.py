@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import ensure, read_table, split_positions, write_csv
-from mlecore.submissions import Format, Table, read_answers
+from mlecore_toolkit import Format, Table, ensure, read_answers, read_table, split_positions, write_csv
 
 if TYPE_CHECKING:
     import numpy as np

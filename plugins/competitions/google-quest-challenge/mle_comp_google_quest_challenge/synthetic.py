@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mle_comp_google_quest_challenge import RARE, TARGETS
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import split_positions, write_csv
+from mlecore_toolkit import split_positions, write_csv
 
 if TYPE_CHECKING:
     from numpy.random import RandomState

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import mle_comp_google_quest_challenge as v1
 from mlecore.errors import DataError
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import read_table, split_whole_groups
-from mlecore.submissions import Format, Table, read_answers
+from mlecore_toolkit import Format, Table, read_answers, read_table, split_whole_groups
 
 if TYPE_CHECKING:
     from polars import DataFrame

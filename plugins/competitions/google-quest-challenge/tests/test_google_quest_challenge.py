@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from mle_comp_google_quest_challenge import RARE, TARGETS
+
 from mlecore_testing import Trial
 
 pytestmark = pytest.mark.trial(size=0.2)

@@ -7,10 +7,25 @@ from typing import TYPE_CHECKING, Any
 
 from mlecore.errors import DataError
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import areas, encode_mask, overlaps
-from mlecore.prepare import ensure, link_file, link_files, link_tree, read_json, safe_name, split, write_csv, write_json
-from mlecore.submissions import Format, Table, read_answers, texts
-from mlecore.submissions.masks import Masks, decode_masks
+from mlecore_toolkit import (
+    Format,
+    Table,
+    areas,
+    encode_mask,
+    ensure,
+    link_file,
+    link_files,
+    link_tree,
+    overlaps,
+    read_answers,
+    read_json,
+    safe_name,
+    split,
+    texts,
+    write_csv,
+    write_json,
+)
+from mlecore_toolkit.submissions.masks import Masks, decode_masks
 
 if TYPE_CHECKING:
     from pandas import DataFrame

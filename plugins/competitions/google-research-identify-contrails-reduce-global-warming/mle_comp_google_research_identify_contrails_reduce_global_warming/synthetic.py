@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mle_comp_google_research_identify_contrails_reduce_global_warming import BANDS, MASKS
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import write_csv, write_json
+from mlecore_toolkit import write_csv, write_json
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 
 import mle_comp_google_research_identify_contrails_reduce_global_warming as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import areas, overlaps
-from mlecore.prepare import read_csv, write_csv
-from mlecore.submissions import Format, Table, read_answers
+from mlecore_toolkit import Format, Table, areas, overlaps, read_answers, read_csv, write_csv
 
 if TYPE_CHECKING:
     from pandas import DataFrame

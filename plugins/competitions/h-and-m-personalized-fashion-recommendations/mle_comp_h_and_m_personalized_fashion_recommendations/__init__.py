@@ -9,9 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import map_at_k
-from mlecore.prepare import ensure, ensure_columns, ensure_unique, link_file, link_tree, read_pieces, write_csv
-from mlecore.submissions import Table, columns_of, read_answers, sorted_alike
+from mlecore_toolkit import (
+    Table,
+    columns_of,
+    ensure,
+    ensure_columns,
+    ensure_unique,
+    link_file,
+    link_tree,
+    map_at_k,
+    read_answers,
+    read_pieces,
+    sorted_alike,
+    write_csv,
+)
 
 if TYPE_CHECKING:
     import polars as pl

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mle_comp_h_and_m_personalized_fashion_recommendations import TRANSACTIONS
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import hex_ids, write_csv
+from mlecore_toolkit import hex_ids, write_csv
 
 if TYPE_CHECKING:
     import numpy as np

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 import mle_comp_h_and_m_personalized_fashion_recommendations as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import map_at_k
-from mlecore.prepare import ensure, ensure_unique, read_csv, read_table, write_csv
-from mlecore.submissions import Format, Table, refuse
+from mlecore_toolkit import Format, Table, ensure, ensure_unique, map_at_k, read_csv, read_table, refuse, write_csv
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import macro_f1
-from mlecore.prepare import ensure, read_json, split_folder, write_csv
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import Format, Table, ensure, macro_f1, read_json, split_folder, write_csv
 
 KEYS = ["annotations", "categories", "images", "info", "institutions", "licenses"]
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import labelled_pictures
+from mlecore_toolkit import labelled_pictures
 
 FEW = {120: 1, 3: 2, 15504: 3, 99: 4}  # species: specimens
 MANY = {0: 5, 100: 6, 7: 11, 10000: 25, 9999: 30, 101: 40}  # times the size

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import mle_comp_herbarium_2021_fgvc8 as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import read_json
+from mlecore_toolkit import read_json
 
 
 @hookimpl

@@ -7,12 +7,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import macro_f1
-from mlecore.prepare import file_names, link_files, read_json, split_pictures, with_pictures, write_csv, write_json
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import (
+    Format,
+    Table,
+    file_names,
+    link_files,
+    macro_f1,
+    read_json,
+    split_pictures,
+    with_pictures,
+    write_csv,
+    write_json,
+)
 
 if TYPE_CHECKING:
-    from mlecore.prepare.coco import Pair
+    from mlecore_toolkit.prepare.coco import Pair
 
 
 @hookimpl

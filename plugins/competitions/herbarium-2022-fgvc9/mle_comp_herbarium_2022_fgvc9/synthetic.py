@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import encode, picture
+from mlecore_toolkit import encode, picture
 
 SPECIMENS = {120: 2, 3: 7, 15504: 8, 99: 11, 0: 20, 10000: 30, 42: 40}  # species: how many, at size 1
 

@@ -7,8 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import ensure, ensure_disjoint, link_files, link_tree, read_csv, split_groups, write_csv
-from mlecore.submissions import Format, Table, numbers, read_answers, refuse
+from mlecore_toolkit import (
+    Format,
+    Table,
+    ensure,
+    ensure_disjoint,
+    link_files,
+    link_tree,
+    numbers,
+    read_answers,
+    read_csv,
+    refuse,
+    split_groups,
+    write_csv,
+)
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mle_comp_hms_harmful_brain_activity_classification import VOTES
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import write_csv
+from mlecore_toolkit import write_csv
 
 if TYPE_CHECKING:
     from numpy.random import RandomState

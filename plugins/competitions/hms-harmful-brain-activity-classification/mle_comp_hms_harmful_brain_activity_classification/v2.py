@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import mle_comp_hms_harmful_brain_activity_classification as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import ensure_unique, read_csv, split_whole_groups, write_csv
-from mlecore.submissions import Format, Table, read_answers
+from mlecore_toolkit import Format, Table, ensure_unique, read_answers, read_csv, split_whole_groups, write_csv
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -7,6 +7,7 @@ import math
 import pandas as pd
 import pytest
 from mle_comp_hms_harmful_brain_activity_classification import VOTES
+
 from mlecore_testing import Trial
 
 pytestmark = pytest.mark.trial(size=0.75)

@@ -6,9 +6,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import map_at_k
-from mlecore.prepare import ensure_disjoint, ensure_unique, link_files, read_csv, split, write_csv
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import (
+    Format,
+    Table,
+    ensure_disjoint,
+    ensure_unique,
+    link_files,
+    map_at_k,
+    read_csv,
+    split,
+    write_csv,
+)
 
 if TYPE_CHECKING:
     from pandas import DataFrame

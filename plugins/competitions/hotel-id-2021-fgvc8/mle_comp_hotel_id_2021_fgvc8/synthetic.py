@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mle_comp_hotel_id_2021_fgvc8 import TWICE
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import encode, hex_ids, picture, write_csv
+from mlecore_toolkit import encode, hex_ids, picture, write_csv
 
 CHAINS = [0, 3, 87]
 

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 import mle_comp_hotel_id_2021_fgvc8 as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import map_at_k
-from mlecore.prepare import link_files, new_names, rename_rows, write_renamed
-from mlecore.submissions import Format, Table, refuse
+from mlecore_toolkit import Format, Table, link_files, map_at_k, new_names, refuse, rename_rows, write_renamed
 
 if TYPE_CHECKING:
     from pandas import DataFrame

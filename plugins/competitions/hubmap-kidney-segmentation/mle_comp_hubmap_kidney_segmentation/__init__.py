@@ -6,10 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import dice
-from mlecore.prepare import ensure, link_files, read_csv, split, write_csv
-from mlecore.submissions import Format, Table, read_answers, texts
-from mlecore.submissions.masks import decode_masks
+from mlecore_toolkit import Format, Table, dice, ensure, link_files, read_answers, read_csv, split, texts, write_csv
+from mlecore_toolkit.submissions.masks import decode_masks
 
 if TYPE_CHECKING:
     from pandas import DataFrame

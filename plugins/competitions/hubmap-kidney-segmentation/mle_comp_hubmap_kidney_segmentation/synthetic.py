@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import encode_mask
-from mlecore.prepare import encode, hex_ids, write_csv, write_json
+from mlecore_toolkit import encode, encode_mask, hex_ids, write_csv, write_json
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import mle_comp_hubmap_kidney_segmentation as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import read_csv
-from mlecore.submissions import read_answers
+from mlecore_toolkit import read_answers, read_csv
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from mle_comp_icecube_neutrinos_in_deep_ice.meta import Meta, write_parquet
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import ensure, link_file, link_files, split, write_csv
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import Format, Table, ensure, link_file, link_files, split, write_csv
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+
 from mlecore_testing import Trial
 
 pytestmark = pytest.mark.trial(size=0.3)

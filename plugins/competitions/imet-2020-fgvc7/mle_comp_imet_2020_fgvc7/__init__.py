@@ -5,9 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import micro_f1
-from mlecore.prepare import ensure_disjoint, ensure_unique, link_file, link_files, read_csv, split, write_csv
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import (
+    Format,
+    Table,
+    ensure_disjoint,
+    ensure_unique,
+    link_file,
+    link_files,
+    micro_f1,
+    read_csv,
+    split,
+    write_csv,
+)
 
 
 @hookimpl

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 
 import mle_comp_imet_2020_fgvc7 as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import micro_f1
-from mlecore.prepare import link_file
-from mlecore.submissions import Format, Table, read_answers, refuse_other_labels
+from mlecore_toolkit import Format, Table, link_file, micro_f1, read_answers, refuse_other_labels
 
 if TYPE_CHECKING:
     from pandas import DataFrame

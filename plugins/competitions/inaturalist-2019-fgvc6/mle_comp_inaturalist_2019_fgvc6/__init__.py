@@ -7,22 +7,24 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import accuracy
-from mlecore.prepare import (
+from mlecore_toolkit import (
+    Format,
+    Table,
+    accuracy,
     ensure,
     ensure_unique,
     extract,
     file_names,
     link_file,
     read_json,
+    refuse,
     split_pictures,
     with_pictures,
     write_csv,
     write_json,
     write_tar,
 )
-from mlecore.prepare.coco import Pair
-from mlecore.submissions import Format, Table, refuse
+from mlecore_toolkit.prepare.coco import Pair
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mle_comp_inaturalist_2019_fgvc6 import PHOTOGRAPHS
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import encode, hex_ids, picture, write_tar
+from mlecore_toolkit import encode, hex_ids, picture, write_tar
 
 FEW = {7: 1, 400: 2, 12: 3, 1009: 4}  # species: photographs
 MANY = {0: 5, 654: 9, 33: 17, 101: 40, 500: 50}  # times the size

@@ -9,19 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 import mle_comp_inaturalist_2019_fgvc6 as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import accuracy
-from mlecore.prepare import (
+from mlecore_toolkit import (
+    Format,
+    Table,
+    accuracy,
     ensure,
     extract,
     file_names,
     new_names,
     read_json,
+    refuse,
     safe_name,
     shuffled,
     write_renamed,
     write_tar,
 )
-from mlecore.submissions import Format, Table, refuse
 
 if TYPE_CHECKING:
     from pandas import DataFrame

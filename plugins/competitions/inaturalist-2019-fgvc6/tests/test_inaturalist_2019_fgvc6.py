@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+
 from mlecore_testing import Trial
 from mlecore_testing.trees import tree
-
-from mlecore.prepare import extract
+from mlecore_toolkit import extract
 
 
 def test_unpacked_photographs_give_the_same_data(trial: Trial, tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from mlecore_testing import Trial
 
-from mlecore.prepare import members, read_json
+from mlecore_testing import Trial
+from mlecore_toolkit import members, read_json
 
 pytestmark = pytest.mark.trial(edition="v2")
 

@@ -8,9 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import roc_auc
-from mlecore.prepare import ZipWriter, ensure_unique, extract, pack_7z, read_csv, split, write_csv
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import (
+    Format,
+    Table,
+    ZipWriter,
+    ensure_unique,
+    extract,
+    pack_7z,
+    read_csv,
+    roc_auc,
+    split,
+    write_csv,
+)
 
 if TYPE_CHECKING:
     from pandas import DataFrame

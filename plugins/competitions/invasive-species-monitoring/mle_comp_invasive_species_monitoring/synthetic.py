@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mle_comp_invasive_species_monitoring import LABELS
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import ZipWriter, encode, pack_7z, picture, split_positions, write_csv
+from mlecore_toolkit import ZipWriter, encode, pack_7z, picture, split_positions, write_csv
 
 if TYPE_CHECKING:
     from pandas import DataFrame

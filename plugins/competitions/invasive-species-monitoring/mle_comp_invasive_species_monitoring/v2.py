@@ -6,7 +6,7 @@ from pathlib import Path
 
 import mle_comp_invasive_species_monitoring as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import rename_rows, shuffled, write_renamed
+from mlecore_toolkit import rename_rows, shuffled, write_renamed
 
 SEED = 2
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from mlecore_testing import Trial
 
-from mlecore.prepare import extract, members, read_csv
+from mlecore_testing import Trial
+from mlecore_toolkit import extract, members, read_csv
 
 pytestmark = pytest.mark.trial(edition="v2")
 

@@ -6,9 +6,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import macro_f1
-from mlecore.prepare import ensure, ensure_disjoint, move_members, open_zip, read_csv, split_groups, write_csv
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import (
+    Format,
+    Table,
+    ensure,
+    ensure_disjoint,
+    macro_f1,
+    move_members,
+    open_zip,
+    read_csv,
+    split_groups,
+    write_csv,
+)
 
 if TYPE_CHECKING:
     from pandas import DataFrame

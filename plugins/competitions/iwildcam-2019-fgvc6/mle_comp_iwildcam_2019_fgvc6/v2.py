@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import mle_comp_iwildcam_2019_fgvc6 as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import ensure, move_members, new_names, open_zip, rename_rows, write_csv, write_renamed
+from mlecore_toolkit import ensure, move_members, new_names, open_zip, rename_rows, write_csv, write_renamed
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -7,9 +7,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import accuracy
-from mlecore.prepare import ensure, ensure_disjoint, link_file, link_files, read_json, split, write_csv, write_json
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import (
+    Format,
+    Table,
+    accuracy,
+    ensure,
+    ensure_disjoint,
+    link_file,
+    link_files,
+    read_json,
+    split,
+    write_csv,
+    write_json,
+)
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series

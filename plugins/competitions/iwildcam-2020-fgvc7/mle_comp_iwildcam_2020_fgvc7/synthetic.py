@@ -7,7 +7,7 @@ from pathlib import Path
 
 from mle_comp_iwildcam_2020_fgvc7 import DETECTIONS, TEST, TRAIN
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import encode, hex_ids, picture, split_positions
+from mlecore_toolkit import encode, hex_ids, picture, split_positions
 
 KINDS = {0: "empty", 2: "tayassu pecari", 71: "panthera pardus", 675: "équidé"}
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import mle_comp_iwildcam_2020_fgvc7 as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import (
+from mlecore_toolkit import (
     ensure,
     ensure_unique,
     link_files,

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from mle_comp_iwildcam_2020_fgvc7 import DETECTIONS, TEST, TRAIN
+
 from mlecore_testing import Trial
 
 pytestmark = pytest.mark.trial(edition="v2", size=0.3)

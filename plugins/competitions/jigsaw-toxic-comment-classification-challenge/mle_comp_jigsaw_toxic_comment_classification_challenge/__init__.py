@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import mean_roc_auc
-from mlecore.prepare import ensure, ensure_disjoint, read_table, write_csv
-from mlecore.submissions import Format, Table, numbers
+from mlecore_toolkit import Format, Table, ensure, ensure_disjoint, mean_roc_auc, numbers, read_table, write_csv
 
 if TYPE_CHECKING:
     from pandas import DataFrame

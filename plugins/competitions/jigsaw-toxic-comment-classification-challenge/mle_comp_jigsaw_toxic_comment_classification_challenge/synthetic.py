@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mle_comp_jigsaw_toxic_comment_classification_challenge import CLASSES
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import ZipWriter, hex_ids, write_csv
+from mlecore_toolkit import ZipWriter, hex_ids, write_csv
 
 if TYPE_CHECKING:
     from numpy.random import RandomState

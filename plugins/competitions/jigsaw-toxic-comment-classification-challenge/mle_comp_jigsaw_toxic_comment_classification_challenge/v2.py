@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 
 import mle_comp_jigsaw_toxic_comment_classification_challenge as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import mean_roc_auc
-from mlecore.prepare import ensure, read_csv
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import Format, Table, ensure, mean_roc_auc, read_csv
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 from mle_comp_jigsaw_toxic_comment_classification_challenge import CLASSES
+
 from mlecore_testing import Trial
 
 pytestmark = pytest.mark.trial(edition="v2", size=0.3)

@@ -8,9 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import roc_auc
-from mlecore.prepare import ensure, link_file, read_csv, write_csv
-from mlecore.submissions import Table, columns_of, numbers, read_answers, same_count, sorted_alike
+from mlecore_toolkit import (
+    Table,
+    columns_of,
+    ensure,
+    link_file,
+    numbers,
+    read_answers,
+    read_csv,
+    roc_auc,
+    same_count,
+    sorted_alike,
+    write_csv,
+)
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mle_comp_jigsaw_unintended_bias_in_toxicity_classification import IDENTITIES
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import write_csv
+from mlecore_toolkit import write_csv
 
 if TYPE_CHECKING:
     from numpy.random import RandomState

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import mle_comp_jigsaw_unintended_bias_in_toxicity_classification as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import read_csv, write_csv
-from mlecore.submissions import Format, Table, read_answers
+from mlecore_toolkit import Format, Table, read_answers, read_csv, write_csv
 
 
 @hookimpl

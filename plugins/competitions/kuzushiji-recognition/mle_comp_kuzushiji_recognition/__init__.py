@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import ensure, link_file, move_members, open_zip, read_csv, split, write_csv
-from mlecore.submissions import Format, Table
-from mlecore.submissions.cells import Word
-from mlecore.submissions.records import Records, decode_records
+from mlecore_toolkit import Format, Table, ensure, link_file, move_members, open_zip, read_csv, split, write_csv
+from mlecore_toolkit.submissions.cells import Word
+from mlecore_toolkit.submissions.records import Records, decode_records
 
 if TYPE_CHECKING:
     from pandas import DataFrame

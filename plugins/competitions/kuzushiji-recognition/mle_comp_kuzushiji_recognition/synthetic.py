@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import ZipWriter, encode, split_positions, write_csv
+from mlecore_toolkit import ZipWriter, encode, split_positions, write_csv
 
 _CODES = {"U+306E": "の", "U+306F": "は", "U+3057": "し", "U+304B": "か", "U+003F": "?"}
 

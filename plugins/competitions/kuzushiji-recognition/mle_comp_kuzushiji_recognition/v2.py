@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 import mle_comp_kuzushiji_recognition as v1
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import (
+from mlecore_toolkit import (
+    Format,
+    Table,
+    in_file_order,
     link_file,
     move_members,
     new_names,
@@ -19,9 +22,8 @@ from mlecore.prepare import (
     write_csv,
     write_renamed,
 )
-from mlecore.submissions import Format, Table, in_file_order
-from mlecore.submissions.messages import row_name
-from mlecore.submissions.records import refuse_records
+from mlecore_toolkit.submissions.messages import row_name
+from mlecore_toolkit.submissions.records import refuse_records
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -7,9 +7,9 @@ import math
 import pandas as pd
 import pytest
 from mle_comp_kuzushiji_recognition import BOX, count_hits
-from mlecore_testing import Trial
 
-from mlecore.submissions.records import decode_records
+from mlecore_testing import Trial
+from mlecore_toolkit.submissions.records import decode_records
 
 pytestmark = pytest.mark.trial(size=0.3)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from mlecore_testing import Trial
 
-from mlecore.prepare import open_zip
+from mlecore_testing import Trial
+from mlecore_toolkit import open_zip
 
 pytestmark = pytest.mark.trial(edition="v2")
 

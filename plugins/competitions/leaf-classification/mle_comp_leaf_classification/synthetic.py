@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mle_comp_leaf_classification import SPECIES
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import ZipWriter, encode, write_csv
+from mlecore_toolkit import ZipWriter, encode, write_csv
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import mle_comp_leaf_classification as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import KAGGLE_CLIP, log_loss
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import KAGGLE_CLIP, Format, Table, log_loss
 
 
 @hookimpl

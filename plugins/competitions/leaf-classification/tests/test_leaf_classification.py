@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import pandas as pd
+
 from mlecore_testing import Trial
 
 

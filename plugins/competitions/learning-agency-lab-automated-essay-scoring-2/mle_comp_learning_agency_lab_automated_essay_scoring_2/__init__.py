@@ -5,9 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import quadratic_weighted_kappa
-from mlecore.prepare import ensure_columns, ensure_disjoint, read_table, split, write_csv
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import (
+    Format,
+    Table,
+    ensure_columns,
+    ensure_disjoint,
+    quadratic_weighted_kappa,
+    read_table,
+    split,
+    write_csv,
+)
 
 
 @hookimpl

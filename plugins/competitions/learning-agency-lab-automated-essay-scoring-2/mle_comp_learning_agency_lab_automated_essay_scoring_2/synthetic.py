@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import hex_ids, write_csv
+from mlecore_toolkit import hex_ids, write_csv
 
 _PLAIN = "the face on mars is a landform and people think that it was good".split()
 _RICH = "consequently evidence furthermore geological hypothesis demonstrates nevertheless scientists".split()

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import quadratic_weighted_kappa
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import Format, Table, quadratic_weighted_kappa
 
 
 @hookimpl

@@ -6,10 +6,8 @@ from pathlib import Path
 
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import log_loss
-from mlecore.prepare import ensure_columns, ensure_disjoint, read_table, split, write_csv
-from mlecore.submissions import Format, Table
-from mlecore.submissions.messages import offending
+from mlecore_toolkit import Format, Table, ensure_columns, ensure_disjoint, log_loss, read_table, split, write_csv
+from mlecore_toolkit.submissions.messages import offending
 
 SHOWN = ["id", "prompt", "response_a", "response_b"]
 CHANCES = ["winner_model_a", "winner_model_b", "winner_tie"]

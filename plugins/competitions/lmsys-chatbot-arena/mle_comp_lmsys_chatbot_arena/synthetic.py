@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mle_comp_lmsys_chatbot_arena import CHANCES, COLUMNS, SHOWN
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import write_csv
+from mlecore_toolkit import write_csv
 
 if TYPE_CHECKING:
     from numpy.random import RandomState

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mlecore.errors import DataError
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import accuracy
-from mlecore.prepare import ensure, new_file, split_positions, write_csv
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import Format, Table, accuracy, ensure, new_file, split_positions, write_csv
 
 if TYPE_CHECKING:
     import numpy as np

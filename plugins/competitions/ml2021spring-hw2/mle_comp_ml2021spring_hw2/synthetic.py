@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mle_comp_ml2021spring_hw2 import FOLDER
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import write_csv
+from mlecore_toolkit import write_csv
 
 FRAMES, VALUES, CLASSES = 11, 39, 12
 SHARE = 0.268544  # of all rows that are Kaggle's own test set, and so of the train rows that are judged

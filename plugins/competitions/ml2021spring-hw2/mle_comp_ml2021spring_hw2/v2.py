@@ -6,7 +6,7 @@ from pathlib import Path
 
 import mle_comp_ml2021spring_hw2 as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import split_positions
+from mlecore_toolkit import split_positions
 
 BLOCKS = 100  # of some 12,300 frames, two minutes of several speakers; where an utterance ends is not known
 REACH = 10  # frames at a distance up to this have neighbours in common

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from mle_comp_ml2021spring_hw2 import FOLDER
+
 from mlecore_testing import Trial
 
 

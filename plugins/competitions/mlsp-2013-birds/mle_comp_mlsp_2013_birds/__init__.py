@@ -8,9 +8,7 @@ from pathlib import Path
 
 from mlecore.errors import DataError
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import roc_auc
-from mlecore.prepare import ensure, extract, open_member, open_zip, read_csv, write_csv
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import Format, Table, ensure, extract, open_member, open_zip, read_csv, roc_auc, write_csv
 
 ARCHIVE = "mlsp_contest_dataset.zip"
 ESSENTIAL = "mlsp_contest_dataset/essential_data"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mle_comp_mlsp_2013_birds import ARCHIVE, ESSENTIAL, PICTURES, SEGMENTS, SPECIES, SUPPLEMENTAL
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import ZipWriter, encode, picture, wav
+from mlecore_toolkit import ZipWriter, encode, picture, wav
 
 if TYPE_CHECKING:
     import numpy as np

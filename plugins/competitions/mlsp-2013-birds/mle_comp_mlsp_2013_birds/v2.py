@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 
 import mle_comp_mlsp_2013_birds as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import extract, new_names, open_member, read_csv, rename_rows, shuffled, write_csv, write_renamed
+from mlecore_toolkit import extract, new_names, open_member, read_csv, rename_rows, shuffled, write_csv, write_renamed
 
 SEED = 2
 

@@ -6,9 +6,9 @@ import zipfile
 
 import pytest
 from mle_comp_mlsp_2013_birds import ARCHIVE, ESSENTIAL, SUPPLEMENTAL
-from mlecore_testing import Trial
 
-from mlecore.prepare import ZipWriter
+from mlecore_testing import Trial
+from mlecore_toolkit import ZipWriter
 
 
 @pytest.mark.parametrize(

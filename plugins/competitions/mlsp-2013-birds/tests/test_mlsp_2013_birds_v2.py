@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from mle_comp_mlsp_2013_birds import ARCHIVE, ESSENTIAL, SEGMENTS, SUPPLEMENTAL
+
 from mlecore_testing import Trial
 
 pytestmark = pytest.mark.trial(edition="v2")

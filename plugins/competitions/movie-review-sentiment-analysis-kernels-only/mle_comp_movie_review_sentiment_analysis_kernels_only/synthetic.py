@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mle_comp_movie_review_sentiment_analysis_kernels_only import COLUMNS
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import ZipWriter, write_csv
+from mlecore_toolkit import ZipWriter, write_csv
 
 WORDS = [
     ["dreadful", "unbearable", "awful", "a disaster"],

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import mle_comp_movie_review_sentiment_analysis_kernels_only as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import ensure_columns, read_csv, split_whole_groups
+from mlecore_toolkit import ensure_columns, read_csv, split_whole_groups
 
 
 @hookimpl

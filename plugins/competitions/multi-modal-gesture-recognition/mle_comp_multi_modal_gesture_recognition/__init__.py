@@ -8,9 +8,19 @@ from typing import TYPE_CHECKING
 
 from mlecore.errors import GradingError, InvalidSubmission
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import edit_distance
-from mlecore.prepare import ensure, ensure_unique, link_file, members, read_csv, write_csv
-from mlecore.submissions import Format, Table, in_file_order, words
+from mlecore_toolkit import (
+    Format,
+    Table,
+    edit_distance,
+    ensure,
+    ensure_unique,
+    in_file_order,
+    link_file,
+    members,
+    read_csv,
+    words,
+    write_csv,
+)
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -12,7 +12,7 @@ from zipfile import ZipFile, ZipInfo
 from mle_comp_multi_modal_gesture_recognition import GESTURES, OTHER_ARCHIVES, TAR_ARCHIVES, TEST_ARCHIVE
 from mle_comp_multi_modal_gesture_recognition.matlab import write_mat
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import ZipWriter, wav, write_7z, write_csv
+from mlecore_toolkit import ZipWriter, wav, write_7z, write_csv
 
 if TYPE_CHECKING:
     import numpy as np

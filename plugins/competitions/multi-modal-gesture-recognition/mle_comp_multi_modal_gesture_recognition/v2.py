@@ -9,10 +9,19 @@ from typing import TYPE_CHECKING
 import mle_comp_multi_modal_gesture_recognition as v1
 from mle_comp_multi_modal_gesture_recognition.matlab import without_labels
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import edit_distance
-from mlecore.prepare import ZipWriter, extract, members, open_zip, write_tar
-from mlecore.prepare.zips import find
-from mlecore.submissions import Format, Table, refuse, words
+from mlecore_toolkit import (
+    Format,
+    Table,
+    ZipWriter,
+    edit_distance,
+    extract,
+    members,
+    open_zip,
+    refuse,
+    words,
+    write_tar,
+)
+from mlecore_toolkit.prepare.zips import find
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from mle_comp_multi_modal_gesture_recognition.matlab import without_labels, write_mat
-from mlecore_testing import Trial
 
 from mlecore.errors import DataError
-from mlecore.prepare import extract
+from mlecore_testing import Trial
+from mlecore_toolkit import extract
 
 pytestmark = pytest.mark.trial(edition="v2")
 

@@ -7,9 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import rmse
-from mlecore.prepare import Rows, ensure, ensure_disjoint, link_file, read_pieces, split_positions, write_csv
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import (
+    Format,
+    Rows,
+    Table,
+    ensure,
+    ensure_disjoint,
+    link_file,
+    read_pieces,
+    rmse,
+    split_positions,
+    write_csv,
+)
 
 if TYPE_CHECKING:
     from polars import DataFrame

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mle_comp_new_york_city_taxi_fare_prediction import COUPONS, TEST_RIDES
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import write_csv
+from mlecore_toolkit import write_csv
 
 if TYPE_CHECKING:
     from numpy.random import RandomState

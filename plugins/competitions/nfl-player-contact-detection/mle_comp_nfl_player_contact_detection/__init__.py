@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import ensure_disjoint, link_files, read_csv, split, write_csv
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import Format, Table, ensure_disjoint, link_files, read_csv, split, write_csv
 
 if TYPE_CHECKING:
     import numpy as np

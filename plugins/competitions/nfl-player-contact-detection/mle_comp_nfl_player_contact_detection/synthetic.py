@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mle_comp_nfl_player_contact_detection import PLAY, VIEWS
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import write_csv
+from mlecore_toolkit import write_csv
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import mle_comp_nfl_player_contact_detection as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import split_whole_groups
+from mlecore_toolkit import split_whole_groups
 
 SEED = 2
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import rmsle
-from mlecore.prepare import ensure, open_zip, read_csv, split, write_csv
-from mlecore.prepare.zips import find
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import Format, Table, ensure, open_zip, read_csv, rmsle, split, write_csv
+from mlecore_toolkit.prepare.zips import find
 
 TARGETS = ["formation_energy_ev_natom", "bandgap_energy_ev"]
 

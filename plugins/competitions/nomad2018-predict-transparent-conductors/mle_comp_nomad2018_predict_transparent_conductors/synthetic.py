@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mle_comp_nomad2018_predict_transparent_conductors import TARGETS
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import ZipWriter, write_csv
+from mlecore_toolkit import ZipWriter, write_csv
 
 if TYPE_CHECKING:
     from numpy.random import RandomState

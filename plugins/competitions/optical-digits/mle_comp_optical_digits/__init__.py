@@ -6,9 +6,7 @@ import gzip
 from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import accuracy
-from mlecore.prepare import read_csv, split, write_csv
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import Format, Table, accuracy, read_csv, split, write_csv
 
 
 @hookimpl

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from mlecore_testing import Trial
 
 import mlecore
+from mlecore_testing import Trial
 
 
 def test_the_data_are_those_of_scikit_learn(trial: Trial) -> None:

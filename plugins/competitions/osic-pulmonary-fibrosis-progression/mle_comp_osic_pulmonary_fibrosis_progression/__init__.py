@@ -8,8 +8,17 @@ from typing import TYPE_CHECKING
 
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import ensure, ensure_columns, link_tree, read_csv, split_blocks, write_csv
-from mlecore.submissions import Format, Table, read_answers
+from mlecore_toolkit import (
+    Format,
+    Table,
+    ensure,
+    ensure_columns,
+    link_tree,
+    read_answers,
+    read_csv,
+    split_blocks,
+    write_csv,
+)
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mle_comp_osic_pulmonary_fibrosis_progression import COLUMNS
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import dicom, write_csv
+from mlecore_toolkit import dicom, write_csv
 
 
 @hookimpl

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import mle_comp_osic_pulmonary_fibrosis_progression as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.submissions import Format, Table, read_answers
+from mlecore_toolkit import Format, Table, read_answers
 
 
 @hookimpl

@@ -8,9 +8,20 @@ from typing import TYPE_CHECKING
 
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import accuracy
-from mlecore.prepare import copy_file, ensure, ensure_columns, ensure_unique, link_files, read_csv, split, write_csv
-from mlecore.submissions import Format, Table, read_answers
+from mlecore_toolkit import (
+    Format,
+    Table,
+    accuracy,
+    copy_file,
+    ensure,
+    ensure_columns,
+    ensure_unique,
+    link_files,
+    read_answers,
+    read_csv,
+    split,
+    write_csv,
+)
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mle_comp_paddy_disease_classification import COLUMNS
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import encode, picture, write_csv
+from mlecore_toolkit import encode, picture, write_csv
 
 LABELS = ["blast", "normal", "hispa", "tungro"]
 VARIETIES = ["ADT45", "IR20", "KarnatakaPonni"]

@@ -6,9 +6,7 @@ from pathlib import Path
 
 import mle_comp_paddy_disease_classification as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import accuracy
-from mlecore.prepare import read_csv, write_csv
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import Format, Table, accuracy, read_csv, write_csv
 
 
 @hookimpl

@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import rmse
-from mlecore.prepare import ensure, ensure_disjoint, link_files, read_csv, split, write_csv
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import Format, Table, ensure, ensure_disjoint, link_files, read_csv, rmse, split, write_csv
 
 TARGET = "Pawpularity"
 

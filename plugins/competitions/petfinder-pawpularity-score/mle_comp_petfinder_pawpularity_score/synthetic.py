@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mle_comp_petfinder_pawpularity_score import TARGET
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import encode, hex_ids, picture, write_csv
+from mlecore_toolkit import encode, hex_ids, picture, write_csv
 
 FEATURES = [
     "Subject Focus",

@@ -6,9 +6,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import mean_roc_auc
-from mlecore.prepare import ensure, ensure_columns, link_files, read_csv, renumber, split, write_csv
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import (
+    Format,
+    Table,
+    ensure,
+    ensure_columns,
+    link_files,
+    mean_roc_auc,
+    read_csv,
+    renumber,
+    split,
+    write_csv,
+)
 
 if TYPE_CHECKING:
     from pandas import DataFrame

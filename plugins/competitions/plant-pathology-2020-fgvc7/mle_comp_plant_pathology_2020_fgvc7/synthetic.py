@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mle_comp_plant_pathology_2020_fgvc7 import CLASSES
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import encode, picture, split_positions, write_csv
+from mlecore_toolkit import encode, picture, split_positions, write_csv
 
 
 @hookimpl

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import mle_comp_plant_pathology_2020_fgvc7 as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import split_each
+from mlecore_toolkit import split_each
 
 SEED = 2
 

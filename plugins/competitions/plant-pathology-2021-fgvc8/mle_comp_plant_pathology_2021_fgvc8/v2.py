@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import mean_f1
-from mlecore.submissions import Format, Table, refuse_other_labels
+from mlecore_toolkit import Format, Table, mean_f1, refuse_other_labels
 
 if TYPE_CHECKING:
     from pandas import DataFrame

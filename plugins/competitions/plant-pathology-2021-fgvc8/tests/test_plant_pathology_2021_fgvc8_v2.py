@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 from mle_comp_plant_pathology_2021_fgvc8.v2 import CLASSES
+
 from mlecore_testing import Trial
 
 pytestmark = pytest.mark.trial(edition="v2")

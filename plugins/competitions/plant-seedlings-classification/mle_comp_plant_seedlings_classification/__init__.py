@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import accuracy
-from mlecore.prepare import copy_file, ensure, ensure_unique, link_files, split, write_csv
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import Format, Table, accuracy, copy_file, ensure, ensure_unique, link_files, split, write_csv
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import mean_roc_auc
-from mlecore.prepare import ensure, read_csv, split, write_csv
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import Format, Table, ensure, mean_roc_auc, read_csv, split, write_csv
 
 CLASSES = [f"EC{number}" for number in range(1, 7)]
 ASKED = CLASSES[:2]

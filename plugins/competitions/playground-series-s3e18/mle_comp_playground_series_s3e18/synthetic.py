@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mle_comp_playground_series_s3e18 import ASKED, CLASSES
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import write_csv
+from mlecore_toolkit import write_csv
 
 FEATURES = (
     "BertzCT Chi1 Chi1n Chi1v Chi2n Chi2v Chi3v Chi4n EState_VSA1 EState_VSA2 ExactMolWt FpDensityMorgan1"

@@ -9,9 +9,18 @@ from typing import TYPE_CHECKING
 
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import mae
-from mlecore.prepare import ensure, ensure_columns, ensure_disjoint, link_files, read_csv, split, write_csv
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import (
+    Format,
+    Table,
+    ensure,
+    ensure_columns,
+    ensure_disjoint,
+    link_files,
+    mae,
+    read_csv,
+    split,
+    write_csv,
+)
 
 if TYPE_CHECKING:
     from pandas import DataFrame

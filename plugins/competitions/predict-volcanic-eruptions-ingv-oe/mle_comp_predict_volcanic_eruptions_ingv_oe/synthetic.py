@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mle_comp_predict_volcanic_eruptions_ingv_oe import ID, TARGET
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import write_csv
+from mlecore_toolkit import write_csv
 
 SENSORS = [f"sensor_{number}" for number in range(1, 11)]
 READINGS = 50  # of a segment; 60,001 on Kaggle

@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import roc_auc
-from mlecore.prepare import ZipWriter, ensure, read_json, split, write_csv, write_json
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import Format, Table, ZipWriter, ensure, read_json, roc_auc, split, write_csv, write_json
 
 TARGET = "requester_received_pizza"
 

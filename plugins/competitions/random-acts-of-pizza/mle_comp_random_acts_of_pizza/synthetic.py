@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mle_comp_random_acts_of_pizza import TARGET
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import write_json
+from mlecore_toolkit import write_json
 
 if TYPE_CHECKING:
     from numpy.random import RandomState

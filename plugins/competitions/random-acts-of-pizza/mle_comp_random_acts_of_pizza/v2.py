@@ -6,7 +6,7 @@ from pathlib import Path
 
 import mle_comp_random_acts_of_pizza as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import read_json, write_json
+from mlecore_toolkit import read_json, write_json
 
 LEAK = "giver_username_if_known"
 

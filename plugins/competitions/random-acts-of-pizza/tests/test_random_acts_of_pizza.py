@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from mlecore_testing import Trial
 
 TARGET = "requester_received_pizza"

@@ -6,9 +6,9 @@ import json
 
 import pandas as pd
 import pytest
-from mlecore_testing import Trial
 
-from mlecore.metrics import roc_auc
+from mlecore_testing import Trial
+from mlecore_toolkit import roc_auc
 
 pytestmark = pytest.mark.trial(edition="v2")
 

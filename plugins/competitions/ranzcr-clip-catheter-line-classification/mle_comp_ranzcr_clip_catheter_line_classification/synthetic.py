@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mle_comp_ranzcr_clip_catheter_line_classification import ID, LABELS
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import encode, picture, split_positions, write_csv
+from mlecore_toolkit import encode, picture, split_positions, write_csv
 
 
 @hookimpl

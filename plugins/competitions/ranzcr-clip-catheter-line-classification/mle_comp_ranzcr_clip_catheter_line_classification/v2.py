@@ -6,9 +6,7 @@ from pathlib import Path
 
 import mle_comp_ranzcr_clip_catheter_line_classification as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import mean_roc_auc
-from mlecore.prepare import ensure_columns, read_csv, split_whole_groups
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import Format, Table, ensure_columns, mean_roc_auc, read_csv, split_whole_groups
 
 PATIENT = "PatientID"
 TEST_SHARE = 0.1  # of the X-rays, as in v1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 from mle_comp_ranzcr_clip_catheter_line_classification import GRADED, ID
+
 from mlecore_testing import Trial
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 from mle_comp_ranzcr_clip_catheter_line_classification import GRADED, ID, LABELS
+
 from mlecore_testing import Trial
 
 pytestmark = pytest.mark.trial(edition="v2")

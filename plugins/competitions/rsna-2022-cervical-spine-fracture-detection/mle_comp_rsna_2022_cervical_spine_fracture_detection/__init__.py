@@ -8,8 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import ensure_columns, ensure_unique, link_files, link_tree, read_csv, write_csv
-from mlecore.submissions import Format, Table, read_answers
+from mlecore_toolkit import (
+    Format,
+    Table,
+    ensure_columns,
+    ensure_unique,
+    link_files,
+    link_tree,
+    read_answers,
+    read_csv,
+    write_csv,
+)
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mle_comp_rsna_2022_cervical_spine_fracture_detection import BOX, STUDY, VERTEBRAE
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import dicom, write_csv
+from mlecore_toolkit import dicom, write_csv
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import mle_comp_rsna_2022_cervical_spine_fracture_detection as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import link_files, read_csv, write_csv
+from mlecore_toolkit import link_files, read_csv, write_csv
 
 
 @hookimpl

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import ensure, ensure_columns, link_files, read_csv, split_groups, write_csv
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import Format, Table, ensure, ensure_columns, link_files, read_csv, split_groups, write_csv
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mle_comp_rsna_breast_cancer_detection import COLUMNS
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import dicom, picture, split_positions, write_csv
+from mlecore_toolkit import dicom, picture, split_positions, write_csv
 
 
 @hookimpl

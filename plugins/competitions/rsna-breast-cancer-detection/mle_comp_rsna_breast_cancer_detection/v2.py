@@ -6,8 +6,7 @@ from pathlib import Path
 
 import mle_comp_rsna_breast_cancer_detection as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import ensure, read_csv
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import Format, Table, ensure, read_csv
 
 
 @hookimpl

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from mle_comp_rsna_breast_cancer_detection import probabilistic_f1
-from mlecore_testing import Trial
 
 from mlecore import InvalidSubmission
+from mlecore_testing import Trial
 
 
 def test_formula() -> None:

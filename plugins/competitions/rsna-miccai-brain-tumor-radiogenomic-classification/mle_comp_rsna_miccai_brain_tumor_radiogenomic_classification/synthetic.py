@@ -7,7 +7,7 @@ from pathlib import Path
 from mle_comp_rsna_miccai_brain_tumor_radiogenomic_classification import CASE, TARGET
 from mle_comp_rsna_miccai_brain_tumor_radiogenomic_classification.v2 import FAULTY
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import dicom, picture, split_positions, write_csv
+from mlecore_toolkit import dicom, picture, split_positions, write_csv
 
 SERIES = ("FLAIR", "T1w", "T1wCE", "T2w")
 

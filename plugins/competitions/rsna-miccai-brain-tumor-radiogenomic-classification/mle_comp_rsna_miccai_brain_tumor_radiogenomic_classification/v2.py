@@ -6,7 +6,7 @@ from pathlib import Path
 
 import mle_comp_rsna_miccai_brain_tumor_radiogenomic_classification as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import ensure_unique, read_csv, split
+from mlecore_toolkit import ensure_unique, read_csv, split
 
 FAULTY = ("00109", "00123", "00709")  # named by the hosts
 

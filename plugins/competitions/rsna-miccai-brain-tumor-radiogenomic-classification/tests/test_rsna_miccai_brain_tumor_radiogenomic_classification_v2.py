@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 from mle_comp_rsna_miccai_brain_tumor_radiogenomic_classification.v2 import FAULTY
+
 from mlecore_testing import Trial
 
 pytestmark = pytest.mark.trial(edition="v2")

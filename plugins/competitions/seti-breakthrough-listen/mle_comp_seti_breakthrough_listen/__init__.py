@@ -5,9 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import roc_auc
-from mlecore.prepare import ensure, ensure_disjoint, link_files, link_tree, read_csv, split, write_csv
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import (
+    Format,
+    Table,
+    ensure,
+    ensure_disjoint,
+    link_files,
+    link_tree,
+    read_csv,
+    roc_auc,
+    split,
+    write_csv,
+)
 
 
 @hookimpl

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import ensure, link_tree, read_csv, split, write_csv
-from mlecore.submissions import Format, Table, read_answers
-from mlecore.submissions.records import flatten
+from mlecore_toolkit import Format, Table, ensure, link_tree, read_answers, read_csv, split, write_csv
+from mlecore_toolkit.submissions.records import flatten
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mlecore.errors import InvalidSubmission
-from mlecore.metrics.detection import in_rows
-from mlecore.submissions.messages import row_name
-from mlecore.submissions.records import Records, flatten
+from mlecore_toolkit.metrics.detection import in_rows
+from mlecore_toolkit.submissions.messages import row_name
+from mlecore_toolkit.submissions.records import Records, flatten
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mle_comp_siim_covid19_detection import FULL, STUDIES
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import dicom, hex_ids, write_csv
+from mlecore_toolkit import dicom, hex_ids, write_csv
 
 if TYPE_CHECKING:
     from numpy.random import RandomState

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from mle_comp_siim_covid19_detection import LABELS
 from mle_comp_siim_covid19_detection.matching import IOU, Boxes, labels_of
 from mlecore.hookspecs import hookimpl
-from mlecore.submissions import Format, Table, read_answers
-from mlecore.submissions.records import Records, refuse_records
+from mlecore_toolkit import Format, Table, read_answers
+from mlecore_toolkit.submissions.records import Records, refuse_records
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,7 +32,7 @@ def mean_average_precision(asked: Iterable[Records], given: Iterable[Records]) -
 
     Both are records (label, confidence, corners), row by row. A box that is missed lowers the recall, and nothing else.
     """
-    from mlecore.metrics import average_precision, right_boxes
+    from mlecore_toolkit import average_precision, right_boxes
 
     labels = labels_of(asked)
     truths, boxes = Boxes(asked, labels), Boxes(given, labels)

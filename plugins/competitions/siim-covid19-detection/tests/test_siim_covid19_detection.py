@@ -9,11 +9,11 @@ from collections.abc import Sequence
 import pandas as pd
 import pytest
 from mle_comp_siim_covid19_detection.matching import mean_average_precision
-from mlecore_testing import Trial
 
 from mlecore import InvalidSubmission
-from mlecore.submissions.cells import Word
-from mlecore.submissions.records import decode_records
+from mlecore_testing import Trial
+from mlecore_toolkit.submissions.cells import Word
+from mlecore_toolkit.submissions.records import decode_records
 
 KINDS: tuple[Word, ...] = ("text", *["number"] * 5)
 BOX = ("opacity", 1.0, 0.0, 0.0, 10.0, 10.0)

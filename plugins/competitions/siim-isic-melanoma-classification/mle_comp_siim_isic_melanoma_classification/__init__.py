@@ -6,10 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import roc_auc
-from mlecore.prepare import ensure_columns, link_file, link_files, read_csv, write_csv
-from mlecore.prepare.tfrecords import read_records
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import Format, Table, ensure_columns, link_file, link_files, read_csv, roc_auc, write_csv
+from mlecore_toolkit.prepare.tfrecords import read_records
 
 if TYPE_CHECKING:
     from pandas import DataFrame

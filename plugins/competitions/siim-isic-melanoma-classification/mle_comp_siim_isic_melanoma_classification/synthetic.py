@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import dicom, encode, picture, write_csv
-from mlecore.prepare.tfrecords import example, write_records
+from mlecore_toolkit import dicom, encode, picture, write_csv
+from mlecore_toolkit.prepare.tfrecords import example, write_records
 
 
 @hookimpl

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import mle_comp_siim_isic_melanoma_classification as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import ensure_columns, ensure_unique, read_csv, split_whole_groups
-from mlecore.prepare.tfrecords import read_records, without, write_records
+from mlecore_toolkit import ensure_columns, ensure_unique, read_csv, split_whole_groups
+from mlecore_toolkit.prepare.tfrecords import read_records, without, write_records
 
 TEST_SHARE = 0.125  # of the images, as in v1
 SEED = 2

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mlecore_testing import Trial
-
-from mlecore.prepare.tfrecords import example, write_records
+from mlecore_toolkit.prepare.tfrecords import example, write_records
 
 
 def test_an_image_in_two_rows_is_one_file(trial: Trial, tmp_path: Path) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pandas as pd
 import pytest
-from mlecore_testing import Trial
 
-from mlecore.prepare.tfrecords import read_records
+from mlecore_testing import Trial
+from mlecore_toolkit.prepare.tfrecords import read_records
 
 pytestmark = pytest.mark.trial(edition="v2")
 

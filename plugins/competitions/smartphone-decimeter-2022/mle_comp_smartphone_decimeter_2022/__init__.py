@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import ensure, link_tree, read_csv, split, write_csv
-from mlecore.submissions import Format, Table, read_answers
+from mlecore_toolkit import Format, Table, ensure, link_tree, read_answers, read_csv, split, write_csv
 
 if TYPE_CHECKING:
     import numpy as np

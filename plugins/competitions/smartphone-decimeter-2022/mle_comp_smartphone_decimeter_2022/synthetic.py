@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mle_comp_smartphone_decimeter_2022 import COORDINATES, SOMEWHERE, TIME, TRIP, TRUTH
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import write_csv, write_json
+from mlecore_toolkit import write_csv, write_json
 
 if TYPE_CHECKING:
     import numpy as np

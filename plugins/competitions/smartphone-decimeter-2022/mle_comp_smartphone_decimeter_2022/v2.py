@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import mle_comp_smartphone_decimeter_2022 as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import ensure, read_csv
-from mlecore.submissions import Format, Table, read_answers, refuse
+from mlecore_toolkit import Format, Table, ensure, read_answers, read_csv, refuse
 
 if TYPE_CHECKING:
     from pandas import DataFrame

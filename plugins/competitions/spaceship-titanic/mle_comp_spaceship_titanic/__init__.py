@@ -6,9 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import accuracy
-from mlecore.prepare import read_csv, split, write_csv
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import Format, Table, accuracy, read_csv, split, write_csv
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import mle_comp_spaceship_titanic as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import read_csv, split_whole_groups
+from mlecore_toolkit import read_csv, split_whole_groups
 
 
 @hookimpl

@@ -6,9 +6,7 @@ from pathlib import Path
 
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import log_loss
-from mlecore.prepare import one_hot, read_csv, split, write_csv
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import Format, Table, log_loss, one_hot, read_csv, split, write_csv
 
 SHARES = {"EAP": 0.403493538995863, "HPL": 0.287808366106543, "MWS": 0.308698094897594}
 AUTHORS = list(SHARES)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mle_comp_spooky_author_identification import AUTHORS, SHARES
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import ZipWriter, write_csv
+from mlecore_toolkit import ZipWriter, write_csv
 
 if TYPE_CHECKING:
     from pandas import DataFrame

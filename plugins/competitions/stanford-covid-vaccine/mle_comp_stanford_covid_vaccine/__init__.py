@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 
 from mlecore.errors import DataError
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import rmse
-from mlecore.prepare import ensure, new_file, read_csv, write_csv
-from mlecore.submissions import Format, Table, numbers, read_answers
+from mlecore_toolkit import Format, Table, ensure, new_file, numbers, read_answers, read_csv, rmse, write_csv
 
 if TYPE_CHECKING:
     import numpy as np

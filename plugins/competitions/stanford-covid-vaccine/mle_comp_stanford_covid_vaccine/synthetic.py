@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mle_comp_stanford_covid_vaccine import ID, TARGETS
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import hex_ids, write_csv
+from mlecore_toolkit import hex_ids, write_csv
 
 if TYPE_CHECKING:
     from numpy.random import RandomState

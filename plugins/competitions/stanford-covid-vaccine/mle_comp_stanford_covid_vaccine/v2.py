@@ -7,9 +7,7 @@ from pathlib import Path
 
 import mle_comp_stanford_covid_vaccine as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import rmse
-from mlecore.prepare import link_files, split_whole_groups
-from mlecore.submissions import Format, Table, read_answers
+from mlecore_toolkit import Format, Table, link_files, read_answers, rmse, split_whole_groups
 
 SIMILAR = 0.8  # share of bases that agree, place by place
 SEED = 2

@@ -6,6 +6,7 @@ import math
 
 import pandas as pd
 from mle_comp_stanford_covid_vaccine import TARGETS
+
 from mlecore_testing import Trial
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 from mle_comp_stanford_covid_vaccine.v2 import clusters
+
 from mlecore_testing import Trial
 
 pytestmark = pytest.mark.trial(edition="v2", size=0.5)

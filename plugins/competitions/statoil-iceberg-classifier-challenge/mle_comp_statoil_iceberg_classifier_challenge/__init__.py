@@ -9,9 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import log_loss
-from mlecore.prepare import ensure, ensure_disjoint, extract, read_json_objects, split, write_7z, write_csv
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import (
+    Format,
+    Table,
+    ensure,
+    ensure_disjoint,
+    extract,
+    log_loss,
+    read_json_objects,
+    split,
+    write_7z,
+    write_csv,
+)
 
 
 @hookimpl

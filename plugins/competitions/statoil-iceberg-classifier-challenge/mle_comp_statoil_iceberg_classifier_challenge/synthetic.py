@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import hex_ids, write_7z
+from mlecore_toolkit import hex_ids, write_7z
 
 if TYPE_CHECKING:
     from numpy.random import RandomState

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import KAGGLE_CLIP, log_loss
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import KAGGLE_CLIP, Format, Table, log_loss
 
 
 @hookimpl

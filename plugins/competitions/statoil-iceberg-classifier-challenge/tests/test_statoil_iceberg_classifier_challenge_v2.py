@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+
 from mlecore_testing import Trial
 
 pytestmark = pytest.mark.trial(edition="v2")

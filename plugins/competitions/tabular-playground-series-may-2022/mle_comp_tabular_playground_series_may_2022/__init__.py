@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import roc_auc
-from mlecore.prepare import Rows, read_table, split_positions, write_csv
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import Format, Rows, Table, read_table, roc_auc, split_positions, write_csv
 
 if TYPE_CHECKING:
     from polars import DataFrame

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mle_comp_tabular_playground_series_may_2022 import TEST_ROWS
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import write_csv
+from mlecore_toolkit import write_csv
 
 if TYPE_CHECKING:
     from numpy.random import RandomState

@@ -6,9 +6,19 @@ import tempfile
 from pathlib import Path, PurePosixPath
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import accuracy
-from mlecore.prepare import copy_file, ensure, ensure_unique, extract, link_file, members, split, write_csv
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import (
+    Format,
+    Table,
+    accuracy,
+    copy_file,
+    ensure,
+    ensure_unique,
+    extract,
+    link_file,
+    members,
+    split,
+    write_csv,
+)
 
 CLIPS = PurePosixPath("train/audio")
 

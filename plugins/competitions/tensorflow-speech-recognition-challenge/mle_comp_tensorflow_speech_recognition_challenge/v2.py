@@ -11,7 +11,7 @@ from random import Random
 import mle_comp_tensorflow_speech_recognition_challenge as v1
 from mlecore.errors import DataError
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import copy_file, extract, link_file, split, split_whole_groups, write_csv
+from mlecore_toolkit import copy_file, extract, link_file, split, split_whole_groups, write_csv
 
 NOISE = "_background_noise_"
 SILENCE, UNKNOWN = "silence", "unknown"

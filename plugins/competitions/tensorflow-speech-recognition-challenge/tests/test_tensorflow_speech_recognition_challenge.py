@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from mlecore_testing import Trial
 from pandas import DataFrame
+
+from mlecore_testing import Trial
 
 
 def test_test_clips_do_not_tell_their_place_in_the_archive(trial: Trial, answers: DataFrame) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from mlecore_testing import Trial
 
-from mlecore.prepare import extract
+from mlecore_testing import Trial
+from mlecore_toolkit import extract
 
 pytestmark = pytest.mark.trial(edition="v2")
 WORDS = {"yes", "no", "up", "down", "left", "right", "on", "off", "stop", "go"}

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from mlecore.errors import DataError, GradingError, InvalidSubmission
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import ensure, split_positions
-from mlecore.submissions import Format, Table, in_file_order
+from mlecore_toolkit import Format, Table, ensure, in_file_order, split_positions
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import mle_comp_tensorflow2_question_answering as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import ensure, split_whole_groups
-from mlecore.submissions import Format, Table, refuse
+from mlecore_toolkit import Format, Table, ensure, refuse, split_whole_groups
 
 if TYPE_CHECKING:
     from pandas import DataFrame

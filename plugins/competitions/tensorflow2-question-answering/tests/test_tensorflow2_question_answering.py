@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from mle_comp_tensorflow2_question_answering import _line
+
 from mlecore_testing import Trial
 
 

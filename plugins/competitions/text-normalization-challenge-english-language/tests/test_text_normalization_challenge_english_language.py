@@ -6,6 +6,7 @@ import csv
 
 import pandas as pd
 import pytest
+
 from mlecore_testing import Trial
 
 pytestmark = pytest.mark.trial(size=0.2)

@@ -7,8 +7,7 @@ from pathlib import Path
 from mle_lib_text_normalization import split_sentences
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import accuracy
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import Format, Table, accuracy
 
 
 @hookimpl

@@ -6,16 +6,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import areas, overlaps
-from mlecore.prepare import ensure, ensure_disjoint, extract, members, read_csv, split, write_csv
-from mlecore.submissions import Format, Table
-from mlecore.submissions.masks import decode_masks
+from mlecore_toolkit import (
+    Format,
+    Table,
+    areas,
+    ensure,
+    ensure_disjoint,
+    extract,
+    members,
+    overlaps,
+    read_csv,
+    split,
+    write_csv,
+)
+from mlecore_toolkit.submissions.masks import decode_masks
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from mlecore.submissions.masks import Masks
+    from mlecore_toolkit.submissions.masks import Masks
 
 PIXELS = 101 * 101
 TOP = "competition_data"

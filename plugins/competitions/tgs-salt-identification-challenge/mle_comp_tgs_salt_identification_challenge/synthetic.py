@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import encode_mask
-from mlecore.prepare import ZipWriter, encode, hex_ids, write_csv
+from mlecore_toolkit import ZipWriter, encode, encode_mask, hex_ids, write_csv
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING
 
 import mle_comp_tgs_salt_identification_challenge as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import areas
-from mlecore.prepare import ensure, read_csv, write_csv
-from mlecore.submissions import Format, Table
-from mlecore.submissions.masks import decode_masks
+from mlecore_toolkit import Format, Table, areas, ensure, read_csv, write_csv
+from mlecore_toolkit.submissions.masks import decode_masks
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from mlecore.submissions.masks import Masks
+    from mlecore_toolkit.submissions.masks import Masks
 
 
 @hookimpl

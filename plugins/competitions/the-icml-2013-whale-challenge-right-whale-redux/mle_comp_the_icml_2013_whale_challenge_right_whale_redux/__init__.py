@@ -7,10 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import roc_auc
-from mlecore.prepare import ZipWriter, ensure, members, open_zip, write_csv
-from mlecore.prepare.zips import find
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import Format, Table, ZipWriter, ensure, members, open_zip, roc_auc, write_csv
+from mlecore_toolkit.prepare.zips import find
 
 
 @hookimpl

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import mle_comp_the_icml_2013_whale_challenge_right_whale_redux as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import new_names, write_renamed
+from mlecore_toolkit import new_names, write_renamed
 
 SEED = 2
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mlecore_testing import Trial
-
-from mlecore.prepare import ZipWriter
+from mlecore_toolkit import ZipWriter
 
 
 def test_there_are_four_dates(trial: Trial, tmp_path: Path) -> None:

@@ -6,9 +6,9 @@ import re
 
 import pandas as pd
 import pytest
-from mlecore_testing import Trial
 
-from mlecore.prepare import members, open_zip
+from mlecore_testing import Trial
+from mlecore_toolkit import members, open_zip
 
 pytestmark = pytest.mark.trial(edition="v2")
 

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import word_jaccard
-from mlecore.prepare import read_table, split, write_csv
-from mlecore.submissions import Format, Table, read_answers
+from mlecore_toolkit import Format, Table, read_answers, read_table, split, word_jaccard, write_csv
 
 if TYPE_CHECKING:
     from pandas import Series

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import hex_ids, split_positions, write_csv
+from mlecore_toolkit import hex_ids, split_positions, write_csv
 
 _TELLING = {
     "positive": ["love", "happy birthday", "so *nice*", "Thanks"],

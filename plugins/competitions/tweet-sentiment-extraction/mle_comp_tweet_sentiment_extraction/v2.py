@@ -6,8 +6,7 @@ from pathlib import Path
 
 import mle_comp_tweet_sentiment_extraction as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import word_jaccard
-from mlecore.submissions import Format, Table, read_answers
+from mlecore_toolkit import Format, Table, read_answers, word_jaccard
 
 
 @hookimpl

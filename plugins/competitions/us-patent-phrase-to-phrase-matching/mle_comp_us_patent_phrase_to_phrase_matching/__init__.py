@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import read_table, split, write_csv
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import Format, Table, read_table, split, write_csv
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

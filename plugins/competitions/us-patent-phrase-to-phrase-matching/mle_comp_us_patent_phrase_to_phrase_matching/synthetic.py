@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import hex_ids
+from mlecore_toolkit import hex_ids
 
 _PARTS = "pump valve, rotor shaft seal lens film foam wire coil gear cell".split()
 _KINDS = ["A47", "B60", "C08", "G02", "H01"]

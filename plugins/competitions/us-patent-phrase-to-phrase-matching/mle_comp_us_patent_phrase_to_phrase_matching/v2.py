@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import mle_comp_us_patent_phrase_to_phrase_matching as v1
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import ensure, read_csv, split_whole_groups, write_csv
-from mlecore.submissions import Format, Table
+from mlecore_toolkit import Format, Table, ensure, read_csv, split_whole_groups, write_csv
 
 if TYPE_CHECKING:
     from pandas import DataFrame

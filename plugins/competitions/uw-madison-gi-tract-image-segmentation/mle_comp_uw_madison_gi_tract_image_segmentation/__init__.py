@@ -16,14 +16,13 @@ from mle_comp_uw_madison_gi_tract_image_segmentation.volumes import (
     volumes,
 )
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import ensure, link_file, link_tree, read_csv, split, write_csv
-from mlecore.submissions import Format, Table, read_answers, texts
-from mlecore.submissions.masks import decode_masks
+from mlecore_toolkit import Format, Table, ensure, link_file, link_tree, read_answers, read_csv, split, texts, write_csv
+from mlecore_toolkit.submissions.masks import decode_masks
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from mlecore.submissions.masks import Masks
+    from mlecore_toolkit.submissions.masks import Masks
 
 KEPT = 4  # days of a case in train
 

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import encode_mask
-from mlecore.prepare import encode, write_csv
+from mlecore_toolkit import encode, encode_mask, write_csv
 
 if TYPE_CHECKING:
     import numpy as np

@@ -15,13 +15,13 @@ from mle_comp_uw_madison_gi_tract_image_segmentation.volumes import (
     volumes,
 )
 from mlecore.hookspecs import hookimpl
-from mlecore.submissions import Format, Table, read_answers, sorted_alike, texts
-from mlecore.submissions.masks import decode_masks
+from mlecore_toolkit import Format, Table, read_answers, sorted_alike, texts
+from mlecore_toolkit.submissions.masks import decode_masks
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from mlecore.submissions.masks import Masks
+    from mlecore_toolkit.submissions.masks import Masks
 
 KEY = "id and class"
 

@@ -12,12 +12,12 @@ import numpy as np
 from attrs import frozen
 
 from mlecore.errors import InvalidSubmission
-from mlecore.metrics import areas, overlaps
-from mlecore.submissions.messages import shown
+from mlecore_toolkit import areas, overlaps
+from mlecore_toolkit.submissions.messages import shown
 
 if TYPE_CHECKING:
     from mle_comp_uw_madison_gi_tract_image_segmentation.hausdorff import Integers
-    from mlecore.submissions.masks import Masks
+    from mlecore_toolkit.submissions.masks import Masks
 
 Size = tuple[int, int]  # height, width
 Sizes: TypeAlias = "Sequence[Size] | Integers"

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from mle_comp_uw_madison_gi_tract_image_segmentation.volumes import Volumes, mean_distance
-from mlecore_testing import Trial
 from numpy.typing import NDArray
+
+from mlecore_testing import Trial
 
 pytestmark = pytest.mark.trial(size=0.5)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+
 from mlecore_testing import Trial
 
 pytestmark = pytest.mark.trial(size=0.5, edition="v2")

@@ -6,9 +6,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import mae
-from mlecore.prepare import ensure, ensure_columns, ensure_disjoint, read_table, split_blocks, write_csv
-from mlecore.submissions import Format, Table, numbers, read_answers
+from mlecore_toolkit import (
+    Format,
+    Table,
+    ensure,
+    ensure_columns,
+    ensure_disjoint,
+    mae,
+    numbers,
+    read_answers,
+    read_table,
+    split_blocks,
+    write_csv,
+)
 
 if TYPE_CHECKING:
     import numpy as np

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import mae
-from mlecore.submissions import Format, Table, read_answers
+from mlecore_toolkit import Format, Table, mae, read_answers
 
 
 @hookimpl

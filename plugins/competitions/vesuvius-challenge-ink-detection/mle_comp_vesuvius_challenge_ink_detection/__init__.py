@@ -7,10 +7,20 @@ from typing import TYPE_CHECKING
 
 from mlecore.errors import DataError
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import area, overlap
-from mlecore.prepare import ensure, link_files, link_tree, read_csv, write_csv
-from mlecore.submissions import Format, Table, read_answers, texts
-from mlecore.submissions.masks import Runs, decode_masks
+from mlecore_toolkit import (
+    Format,
+    Table,
+    area,
+    ensure,
+    link_files,
+    link_tree,
+    overlap,
+    read_answers,
+    read_csv,
+    texts,
+    write_csv,
+)
+from mlecore_toolkit.submissions.masks import Runs, decode_masks
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from mle_comp_vesuvius_challenge_ink_detection import JUDGED, LEARNT
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import encode_mask
-from mlecore.prepare import encode, link_tree, write_csv
+from mlecore_toolkit import encode, encode_mask, link_tree, write_csv
 
 if TYPE_CHECKING:
     from numpy.random import RandomState

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import read_csv
+from mlecore_toolkit import read_csv
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from mlecore_testing import Trial
 from PIL import Image
+
+from mlecore_testing import Trial
 
 
 @pytest.fixture

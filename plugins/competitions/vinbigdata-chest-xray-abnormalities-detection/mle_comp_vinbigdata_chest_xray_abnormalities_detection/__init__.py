@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import ensure_columns, link_files, read_csv, split, write_csv
-from mlecore.submissions import Format, Table, read_answers
+from mlecore_toolkit import Format, Table, ensure_columns, link_files, read_answers, read_csv, split, write_csv
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from mlecore.submissions.records import flatten
+from mlecore_toolkit.submissions.records import flatten
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

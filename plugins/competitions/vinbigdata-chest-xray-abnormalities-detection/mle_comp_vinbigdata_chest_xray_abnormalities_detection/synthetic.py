@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mle_comp_vinbigdata_chest_xray_abnormalities_detection import BOX, NO_FINDING
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import dicom, hex_ids, split_positions, write_csv
+from mlecore_toolkit import dicom, hex_ids, split_positions, write_csv
 
 if TYPE_CHECKING:
     from numpy.random import RandomState

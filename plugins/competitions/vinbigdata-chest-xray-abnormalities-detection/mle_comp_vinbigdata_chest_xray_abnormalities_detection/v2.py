@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import mle_comp_vinbigdata_chest_xray_abnormalities_detection as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.submissions import Format, Table, read_answers
-from mlecore.submissions.records import Records, flatten, refuse_records
+from mlecore_toolkit import Format, Table, read_answers
+from mlecore_toolkit.submissions.records import Records, flatten, refuse_records
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,7 +34,7 @@ def mean_average_precision(answers: DataFrame, images: Sequence[str], cells: Ite
     """
     import numpy as np
 
-    from mlecore.metrics import average_precision, right_boxes
+    from mlecore_toolkit import average_precision, right_boxes
 
     places = {image: place for place, image in enumerate(images)}
     rows, found = flatten(cells)

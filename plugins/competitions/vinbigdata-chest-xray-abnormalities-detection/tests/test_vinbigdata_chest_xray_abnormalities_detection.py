@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from mle_comp_vinbigdata_chest_xray_abnormalities_detection.coco import mean_average_precision
 
-from mlecore.submissions.records import decode_records
+from mlecore_toolkit.submissions.records import decode_records
 
 pytestmark = pytest.mark.trial(size=0.2)
 Row = tuple[object, ...]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mle_comp_whale_categorization_playground import NEW
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import encode, hex_ids, picture, write_csv
+from mlecore_toolkit import encode, hex_ids, picture, write_csv
 
 COUNTS = [2, 3, 5, 12]  # photographs of a whale that has several
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import mle_comp_whale_categorization_playground as v1
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import ensure, new_names, rename_rows, write_renamed
+from mlecore_toolkit import ensure, new_names, rename_rows, write_renamed
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from mlecore_testing import Trial
 from pandas import DataFrame
+
+from mlecore_testing import Trial
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from mlecore.child_environment import NPM, PROXIES
-from mlecore.competitions import Competition
-from mlecore.detectors import Detection, Detector
 from mlecore.hookspecs import hookimpl
-from mlecore.options import Option
-from mlecore.runs.record import RunRecord
+from mlecore.model.competition import Competition
+from mlecore.model.detectors import Detection, Detector
+from mlecore.model.options import Option
+from mlecore.model.record import RunRecord
+from mlecore.util.child_environment import NPM, PROXIES
 
 
 @hookimpl

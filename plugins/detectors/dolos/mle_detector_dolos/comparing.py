@@ -13,9 +13,9 @@ from attrs import frozen
 
 from mle_detector_dolos.installing import installed
 from mle_detector_dolos.scripts import Script, together
-from mlecore.child_environment import child_environment
 from mlecore.errors import DataError
-from mlecore.scratch import scratch
+from mlecore.util.child_environment import child_environment
+from mlecore.util.scratch import scratch
 
 _LEAST = 20  # different fingerprints of a file that say something
 _MOST = 50  # pairs that are kept

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from mlecore import files
-from mlecore.child_environment import NPM, PROXIES, child_environment
 from mlecore.errors import DataError, UsageError
+from mlecore.util import files
+from mlecore.util.child_environment import NPM, PROXIES, child_environment
 
 VERSION = "3.5.1"  # of @dodona/dolos-lib
 _SECONDS = 1800

@@ -11,11 +11,11 @@ from mle_detector_dolos.comparing import Pair, compare
 from mle_detector_dolos.installing import VERSION
 from mle_detector_dolos.references import References, of_runs, references_for
 from mle_detector_dolos.scripts import Script, handed_out, scripts_of
-from mlecore.competitions import Competition
-from mlecore.detectors import Detection, Evidence, Finding, NotRead
 from mlecore.errors import MlecoreError
-from mlecore.options import boolean
-from mlecore.runs.record import RunRecord
+from mlecore.model.competition import Competition
+from mlecore.model.detectors import Detection, Evidence, Finding, NotRead
+from mlecore.model.options import boolean
+from mlecore.model.record import RunRecord
 
 _SHOWN = 10  # pairs of a finding
 _QUOTE = 400  # characters

@@ -11,8 +11,8 @@ from filelock import FileLock
 
 from mle_detector_dolos.installing import cache_folder
 from mle_detector_dolos.scripts import read_script
-from mlecore import files
 from mlecore.runs.code import PYTHON
+from mlecore.util import files
 
 _PAGE = 20  # notebooks that Kaggle lists at once
 LIST = "notebooks.json"  # what was fetched; written last

@@ -11,11 +11,11 @@ from pathlib import Path
 from attrs import evolve, frozen
 
 from mle_detector_dolos.scripts import Script, read_script, scripts_of
-from mlecore.competitions import Competition
-from mlecore.detectors import Verdict
 from mlecore.errors import UsageError
+from mlecore.model.competition import Competition
+from mlecore.model.detectors import Verdict
+from mlecore.model.record import RunRecord
 from mlecore.runs.code import PYTHON
-from mlecore.runs.record import RunRecord
 
 _MOST = 10_000  # files
 

@@ -11,12 +11,12 @@ from pathlib import Path
 from attrs import frozen
 
 from mle_detector_dolos.embedded import Embedded, python_in_strings, python_in_text
-from mlecore.detectors import NotRead
 from mlecore.errors import DataError
-from mlecore.printable import printable
-from mlecore.regular import read_regular
+from mlecore.model.detectors import NotRead
+from mlecore.model.record import RunRecord
 from mlecore.runs.code import CODE, FOLDERS, PACKED, PYTHON, paths, read_code, runs_packed, script
-from mlecore.runs.record import RunRecord
+from mlecore.util.printable import printable
+from mlecore.util.regular import read_regular
 
 _LARGEST = 4 * 2**20  # bytes of one file
 _FILES = 5000  # of a run

@@ -12,10 +12,10 @@ from typing import Any
 from mle_detector_dolos import detector
 from mle_detector_dolos.judging import judge
 
-from mlecore.detectors import Detection
-from mlecore.options import resolve
-from mlecore.registry.provenance import PluginUse
-from mlecore.runs.record import RunRecord
+from mlecore.model.detectors import Detection
+from mlecore.model.options import resolve
+from mlecore.model.provenance import PluginUse
+from mlecore.model.record import RunRecord
 
 NOTEBOOK = Path(__file__).with_name("notebook.py").read_text()
 

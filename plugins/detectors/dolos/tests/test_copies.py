@@ -15,7 +15,7 @@ from mle_detector_dolos.embedded import looks_like_python, python_in_strings, py
 from mle_detector_dolos.scripts import scripts_of
 from tutorials import TUTORIALS
 
-from mlecore.detectors import NotRead
+from mlecore.model.detectors import NotRead
 
 OWN = TUTORIALS["stacking"]
 

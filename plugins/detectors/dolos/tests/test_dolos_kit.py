@@ -2,9 +2,9 @@
 
 import pytest
 from mle_detector_dolos.installing import installed
-from mlecore_testing import check_detector
 
 from mlecore.errors import MlecoreError
+from mlecore_testing import check_detector
 
 
 @pytest.mark.slow

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from mlecore.competitions import Competition
-from mlecore.detectors import Detection, Detector, NotRead
 from mlecore.hookspecs import hookimpl
-from mlecore.options import Option
-from mlecore.runs.record import RunRecord
+from mlecore.model.competition import Competition
+from mlecore.model.detectors import Detection, Detector, NotRead
+from mlecore.model.options import Option
+from mlecore.model.record import RunRecord
 
 
 @hookimpl

@@ -9,12 +9,12 @@ from mle_detector_leaks.predictions import Predictions, read_predictions
 from mle_detector_leaks.public_columns import RULE as COLUMN
 from mle_detector_leaks.public_columns import public_copy
 from mle_detector_leaks.scores import report_of
-from mlecore.competitions import Competition
 from mlecore.data.sample import open_sample
-from mlecore.detectors import Evidence, Finding, NotRead
 from mlecore.errors import DataError
-from mlecore.runs.record import RunRecord
-from mlecore.submissions.format import Format
+from mlecore.model.competition import Competition
+from mlecore.model.detectors import Evidence, Finding, NotRead
+from mlecore.model.record import RunRecord
+from mlecore_toolkit.submissions.format import Format
 
 SUBMISSION = "submission/submission.csv"
 _SHOWN = 10  # runs that a finding names

@@ -7,10 +7,10 @@ import re
 import warnings
 from collections.abc import Iterator, Sequence
 
-from mlecore.detectors import Evidence, Finding, NotRead
-from mlecore.facts import Facts, Leak
+from mlecore.model.detectors import Evidence, Finding, NotRead
+from mlecore.model.facts import Facts, Leak
+from mlecore.model.record import RunRecord
 from mlecore.runs.code import PYTHON, CodeFile, code_files
-from mlecore.runs.record import RunRecord
 
 RULE = "known-leak"
 _REMOVES = {"drop", "pop", "remove", "discard", "difference", "isdisjoint"}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from mlecore.submissions.format import Format
+from mlecore_toolkit.submissions.format import Format
 
 if TYPE_CHECKING:
     from polars import DataFrame, Series

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from attrs import frozen
-from mlecore_audit.columns import Copy, alike, arrangement_bits, copy_of, luck, rank_correlation
 
 from mle_detector_leaks.predictions import read_text
-from mlecore.competitions import Competition
-from mlecore.detectors import Evidence, Finding, NotRead, Verdict
-from mlecore.runs.record import RunRecord
+from mlecore.model.competition import Competition
+from mlecore.model.detectors import Evidence, Finding, NotRead, Verdict
+from mlecore.model.record import RunRecord
+from mlecore_audit.columns import Copy, alike, arrangement_bits, copy_of, luck, rank_correlation
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mlecore.detectors import Evidence, Finding
-from mlecore.facts import Facts
-from mlecore.grading.report import Report, read_report
-from mlecore.runs.record import RunRecord
-from mlecore.schema import SchemaError
+from mlecore.model.detectors import Evidence, Finding
+from mlecore.model.facts import Facts
+from mlecore.model.record import RunRecord
+from mlecore.model.report import Report, read_report
+from mlecore.util.schema import SchemaError
 
 RULE = "too-good"
 _UNBOUNDED = ("log-likelihood", "log-mean")  # metrics whose best value is no fixed number

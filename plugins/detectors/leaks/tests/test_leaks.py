@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from attrs import evolve
 from mle_detector_leaks import detect
-from mlecore_testing.grades import report
 
-from mlecore.competitions import Competition
-from mlecore.detectors import Finding
-from mlecore.facts import Facts, Leak
-from mlecore.registry.plugin import Plugin
-from mlecore.registry.provenance import PluginUse
-from mlecore.runs.record import Collected, RunRecord
-from mlecore.submissions.format import Column, Format
+from mlecore.model.competition import Competition
+from mlecore.model.detectors import Finding
+from mlecore.model.facts import Facts, Leak
+from mlecore.model.plugin import Plugin
+from mlecore.model.provenance import PluginUse
+from mlecore.model.record import Collected, RunRecord
+from mlecore_testing.grades import report
+from mlecore_toolkit.submissions.format import Column, Format
 
 ROWS = 60
 Made = Callable[..., RunRecord]

@@ -17,9 +17,9 @@ import pytest
 from mle_detector_leaks.public_columns import public_copy
 from numpy.typing import NDArray
 
-from mlecore.detectors import Finding, NotRead
-from mlecore.facts import Facts, Leak
-from mlecore.submissions.format import Column, Format
+from mlecore.model.detectors import Finding, NotRead
+from mlecore.model.facts import Facts, Leak
+from mlecore_toolkit.submissions.format import Column, Format
 
 Numbers = NDArray[np.float64]
 FEATURES = ("age", "size", "floor", "rooms")

@@ -20,11 +20,11 @@ from mle_detector_rules import detector
 from mle_detector_rules.judging import judge
 from mle_ext_report.statistics import wilson
 
-from mlecore.competitions import competition
 from mlecore.errors import MlecoreError
-from mlecore.options import pairs, resolve
-from mlecore.registry.provenance import PluginUse
-from mlecore.runs.record import Limits, RunRecord
+from mlecore.model.options import pairs, resolve
+from mlecore.model.provenance import PluginUse
+from mlecore.model.record import Limits, RunRecord
+from mlecore.plugins.competitions import competition
 
 LOGS = Path(__file__).with_name("logs")
 FLAGGED = ("suspicious", "violation")

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 from mle_detector_rules.prompts import VERSION, without_fence
-from mlecore.agents import Usage
 from mlecore.errors import DataError, UsageError
+from mlecore.model.agents import Usage
 
 if TYPE_CHECKING:
     from openai import OpenAI

@@ -16,8 +16,8 @@ from typing import IO, Any
 from attrs import field, frozen
 
 from mle_detector_rules.chunks import Chunk
-from mlecore.regular import open_regular
 from mlecore.runs.code import CODE, script
+from mlecore.util.regular import open_regular
 
 _WHOLE = 32 * 2**20  # bytes of a file that is held in memory; a larger one is read in windows
 _WINDOW = 16 * 2**10  # bytes of each place by which a file's kind is recognised

@@ -19,12 +19,12 @@ from mle_detector_rules.chunks import Chunk, find_quote, split
 from mle_detector_rules.material import Material, read_material
 from mle_detector_rules.prompts import ANSWERS, DEFENCE, context_of, defending, judging
 from mle_detector_rules.questions import Question, read_questions
-from mlecore.detectors import Detection, Evidence, Finding
 from mlecore.errors import UsageError
-from mlecore.facts import Facts
-from mlecore.options import boolean
-from mlecore.runs.record import RunRecord
-from mlecore.units import counted
+from mlecore.model.detectors import Detection, Evidence, Finding
+from mlecore.model.facts import Facts
+from mlecore.model.options import boolean
+from mlecore.model.record import RunRecord
+from mlecore.util.units import counted
 
 _SMALLEST = 500  # characters of a chunk that is not halved any more
 _QUOTE = 400  # characters

@@ -14,15 +14,15 @@ from itertools import islice
 from pathlib import Path
 
 from attrs import field, frozen
-from mlecore_jobs.fetching import GATEWAY_LOG, RELAY_LOG
 
 from mle_detector_rules.chunks import Chunk, split
 from mle_detector_rules.contents import Content, Kind, open_content
-from mlecore.detectors import NotRead
 from mlecore.errors import DataError
-from mlecore.printable import printable
+from mlecore.model.detectors import NotRead
+from mlecore.model.record import RunRecord
 from mlecore.runs.code import FOLDERS, paths
-from mlecore.runs.record import RunRecord
+from mlecore.util.printable import printable
+from mlecore_jobs.fetching import GATEWAY_LOG, RELAY_LOG
 
 _SUBMISSION = "submission/submission.csv"  # graded, and compared by the detector `leaks`
 _NOT_THE_AGENTS = {str(GATEWAY_LOG), str(RELAY_LOG)}  # mlecore wrote them

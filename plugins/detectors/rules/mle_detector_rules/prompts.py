@@ -15,8 +15,8 @@ from typing import Any
 
 from mle_detector_rules.chunks import Chunk, readable
 from mle_detector_rules.questions import Question
-from mlecore.facts import Facts
-from mlecore.runs.record import RunRecord
+from mlecore.model.facts import Facts
+from mlecore.model.record import RunRecord
 
 VERSION = 2  # of the prompts: another one, and nothing that was cached is used
 
@@ -70,7 +70,7 @@ def context_of(run: RunRecord, facts: Facts, public: Path | None) -> str:
 
 def _instructions(run: RunRecord) -> Iterator[str]:
     """The file that the agent found, or today's where the run had another one, which nobody kept."""
-    from mlecore.sandbox.instructions import instructions_for
+    from mlecore.controller.instructions import instructions_for
 
     text = instructions_for(run.limits, obfuscated=run.obfuscation != "none").text
     same = hashlib.sha256(text.encode()).hexdigest() == run.instructions_digest

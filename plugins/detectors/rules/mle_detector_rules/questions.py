@@ -9,7 +9,7 @@ from typing import Literal
 from attrs import frozen
 
 from mlecore.errors import UsageError
-from mlecore.schema import SchemaError, read_toml, structure
+from mlecore.util.schema import SchemaError, read_toml, structure
 
 _RULE = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _LIMIT = 256 * 1024  # bytes of the file

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mlecore.detectors import Detection, Finding
+from mlecore.model.detectors import Detection, Finding
 
 sys.path.insert(0, str(Path(__file__).parent))  # for scripted_judge and runs_to_judge
 

@@ -9,14 +9,14 @@ from typing import Any
 
 from mle_detector_rules import detector
 from mle_detector_rules.judging import judge
-from mlecore_testing.models import Answer, Model, Script, scripted_model
 
-from mlecore.detectors import Detection
-from mlecore.facts import Facts
-from mlecore.options import resolve
-from mlecore.registry.provenance import PluginUse
-from mlecore.runs.record import Limits, RunRecord
-from mlecore.submissions.format import Column, Format
+from mlecore.model.detectors import Detection
+from mlecore.model.facts import Facts
+from mlecore.model.options import resolve
+from mlecore.model.provenance import PluginUse
+from mlecore.model.record import Limits, RunRecord
+from mlecore_testing.models import Answer, Model, Script, scripted_model
+from mlecore_toolkit.submissions.format import Column, Format
 
 RULES = ("hand-written-predictions", "outside-help", "outside-material", "tampered-with-checks")
 

@@ -12,10 +12,10 @@ from mle_detector_rules import asking
 from mle_detector_rules.chunks import Chunk, find_quote, split
 from mle_detector_rules.material import read_material
 from mle_detector_rules.questions import read_questions
-from mlecore_testing.models import Answer, Script, Usage
 from scripted_judge import RULES, defends, says, yes
 
 from mlecore.errors import DataError, UsageError
+from mlecore_testing.models import Answer, Script, Usage
 
 LOG = "reading data\nrequests.post('http://api.example.org/v1/chat', json=q)\nscore 0.8\n"
 CALL = "requests.post('http://api.example.org/v1/chat', json=q)"

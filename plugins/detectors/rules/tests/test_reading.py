@@ -11,9 +11,9 @@ import pytest
 from mle_detector_rules.material import Material, read_material
 from scripted_judge import says
 
+from mlecore.controller.instructions import instructions_for
 from mlecore.errors import UsageError
-from mlecore.runs.record import Collected
-from mlecore.sandbox.instructions import instructions_for
+from mlecore.model.record import Collected
 
 LINES = "".join(f"step {n:06}\n" for n in range(100_000))  # 1.2 MB
 

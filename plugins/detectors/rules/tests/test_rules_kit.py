@@ -3,6 +3,7 @@
 import json
 
 import pytest
+
 from mlecore_testing import check_detector
 from mlecore_testing.models import Answer, Script, scripted_model
 

@@ -26,9 +26,9 @@ def push(url: str, ids: tuple[str, ...], synthetic: bool, data: tuple[Path, ...]
     """
     from mle_ext_data_sharing import copying
     from mlecore.cli._progress import watching
-    from mlecore.competitions import competition
-    from mlecore.data import open_prepared
     from mlecore.data.layout import DataDirs
+    from mlecore.data.opening import open_prepared
+    from mlecore.plugins.competitions import competition
 
     dirs = DataDirs.of(data)
     for id in ids:
@@ -77,9 +77,9 @@ def leaderboard(ids: tuple[str, ...], source: Path | None, data: tuple[Path, ...
     """
     from mle_ext_data_sharing.leaderboards import provide
     from mlecore.cli._progress import watching
-    from mlecore.competitions import competition
     from mlecore.data.layout import DataDirs
-    from mlecore.units import counted
+    from mlecore.plugins.competitions import competition
+    from mlecore.util.units import counted
 
     dirs = DataDirs.of(data)
     for id in ids:

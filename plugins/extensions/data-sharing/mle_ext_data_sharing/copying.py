@@ -16,16 +16,16 @@ from typing import IO, TYPE_CHECKING, Any
 
 from attrs import asdict
 
-from mlecore import files
 from mlecore.data import disk_space, manifest
 from mlecore.data.layout import DataDirs, prepared_name
 from mlecore.data.lock import lock
 from mlecore.data.manifest import Entry, Manifest
 from mlecore.data.prepared import Prepared
 from mlecore.errors import DataError, UsageError
+from mlecore.util import files
 
 if TYPE_CHECKING:
-    from mlecore.backends import Progress
+    from mlecore.model.backends import Progress
 
 _CHUNK = 1 << 20
 _LISTS_LIMIT = 2**30  # bytes of a list of files

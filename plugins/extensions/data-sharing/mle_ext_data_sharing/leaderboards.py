@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mlecore import files
-from mlecore.backends import Progress
 from mlecore.data.kaggle.leaderboard import fetch_leaderboard
 from mlecore.data.layout import DataDirs
 from mlecore.errors import PluginError, UsageError
-from mlecore.facts import Facts
 from mlecore.grading.rank import read_leaderboard
+from mlecore.model.backends import Progress
+from mlecore.model.facts import Facts
+from mlecore.util import files
 
 
 def provide(facts: Facts, dirs: DataDirs, source: Path | None, progress: Progress) -> tuple[Path, int]:

@@ -99,9 +99,9 @@ def command(
     from mle_ext_familiarity.calls import Calls, Endpoint
     from mle_ext_familiarity.probing import days, probe
     from mle_ext_familiarity.relation import by_age, positions, relate
-    from mlecore.competitions import of_split
-    from mlecore.data import DataDirs
-    from mlecore.model_access import usual_key
+    from mlecore.data.layout import DataDirs
+    from mlecore.model.model_access import usual_key
+    from mlecore.plugins.competitions import of_split
 
     name = key or usual_key(endpoint)
     if key and not os.environ.get(key):

@@ -12,8 +12,8 @@ from mle_ext_report.statistics import wilson
 
 from mle_ext_familiarity.calls import Calls
 from mle_ext_familiarity.measured import Measured
-from mlecore.api import Competition
 from mlecore.errors import UsageError
+from mlecore.model.competition import Competition
 
 _MOST_LABELS = 50
 _AT_ONCE = 10  # ids in one call

@@ -11,8 +11,8 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from mlecore import files
 from mlecore.errors import EndpointError, UsageError
+from mlecore.util import files
 
 _SECONDS = 300.0
 _TOKENS = 2000

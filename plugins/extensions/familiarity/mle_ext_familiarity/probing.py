@@ -16,7 +16,7 @@ from mle_ext_familiarity.measured import Measure, Measured
 from mlecore.errors import UsageError
 
 if TYPE_CHECKING:
-    from mlecore.data import DataDirs
+    from mlecore.data.layout import DataDirs
 
 Probed = tuple[Measured, date | None]
 
@@ -33,8 +33,8 @@ def probe(
 ) -> Iterator[Probed]:
     """Each competition's result, and the day when it ended, if Kaggle gave that. Raises MlecoreError."""
     from mlecore import competition
-    from mlecore.competitions import installed
-    from mlecore.data import open_prepared
+    from mlecore.data.opening import open_prepared
+    from mlecore.plugins.competitions import all_competitions
 
     if measure == "text" and texts is not None:
         for id, path in text.texts_of(texts, wanted).items():
@@ -46,7 +46,7 @@ def probe(
         raise UsageError(
             "there is no text to measure", fix="Add --texts DIR, or --kaggle to take pages with your login."
         )
-    everyone = [found.facts for found in installed()]
+    everyone = [found.facts for found in all_competitions()]
     skipped = []
     for id in dict.fromkeys(wanted):
         found = competition(id)

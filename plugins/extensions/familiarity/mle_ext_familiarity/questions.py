@@ -13,7 +13,7 @@ from mle_ext_report.statistics import wilson
 
 from mle_ext_familiarity.calls import Calls
 from mle_ext_familiarity.measured import Measured, at_least
-from mlecore.facts import Facts
+from mlecore.model.facts import Facts
 
 TOLERANCE = 0.01  # of the true number
 _LETTERS = "ABCD"

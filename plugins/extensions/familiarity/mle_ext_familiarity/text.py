@@ -10,8 +10,8 @@ from pathlib import Path
 
 from mle_ext_familiarity.calls import Calls
 from mle_ext_familiarity.measured import Measured
-from mlecore.competitions import competition
 from mlecore.errors import UsageError
+from mlecore.plugins.competitions import competition
 
 PIECE = 4000  # characters that are sent at once
 _SUFFIXES = (".md", ".txt", ".html")
@@ -50,10 +50,10 @@ def pieces(text: str, longest: int = PIECE) -> Iterator[str]:
 
 def texts_of(folder: Path, wanted: Sequence[str]) -> dict[str, Path]:
     """Competition -> its text; all that the folder has if none is named. Raises UsageError for a missing one."""
-    from mlecore.competitions import installed
+    from mlecore.plugins.competitions import all_competitions
 
     there = {path.stem: path for path in sorted(folder.iterdir()) if path.suffix in _SUFFIXES and path.is_file()}
-    known = [found.id for found in installed() if found.id in there]
+    known = [found.id for found in all_competitions() if found.id in there]
     if missing := [id for id in wanted if id not in there]:
         raise UsageError(
             f"{folder} has no text of {', '.join(missing[:3])}",

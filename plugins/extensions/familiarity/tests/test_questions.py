@@ -13,7 +13,7 @@ from mle_ext_familiarity import command
 from mle_ext_familiarity.calls import Calls, Endpoint
 from mle_ext_familiarity.questions import measure, near, number, questions, read
 
-from mlecore.competitions import competition, installed
+from mlecore.plugins.competitions import all_competitions, competition
 
 ID = "spaceship-titanic"
 TRUE = {"columns": "passenger id, TRANSPORTED", "rows": "8,693"}
@@ -26,7 +26,7 @@ def facts():
 
 @pytest.fixture(scope="module")
 def everyone():
-    return [found.facts for found in installed()]
+    return [found.facts for found in all_competitions()]
 
 
 def knowing(facts):

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from mlecore.cli._shared import competitions_named, data_option, edition_option, split_option, synthetic_option
-from mlecore.units import counted, limit_seconds, size
+from mlecore.util.units import counted, limit_seconds, size
 
 
 @click.group("export")
@@ -53,8 +53,8 @@ def harbor(
     The tasks mount the prepared data of this machine, so they run with Harbor's docker environment here.
     """
     from mle_ext_harbor.exporting import Settings, export
-    from mlecore.competitions import of_split
     from mlecore.errors import UsageError
+    from mlecore.plugins.competitions import of_split
 
     chosen = list(dict.fromkeys([*ids, *(found.id for name in split for found in of_split(name))]))
     if not chosen:

@@ -11,18 +11,18 @@ from typing import Any
 
 import tomli_w
 from attrs import evolve, frozen
-from mlecore_jobs import INSIDE
 
-from mlecore import files
-from mlecore.agents import HOME, Network
 from mlecore.controller.experiment import Inputs, read_inputs
+from mlecore.controller.instructions import hardware_words, instructions
 from mlecore.controller.job import tools
 from mlecore.data.prepared import Prepared
 from mlecore.errors import UsageError
-from mlecore.runs.plan import Plan, PlannedData
-from mlecore.sandbox.instructions import hardware_words, instructions
-from mlecore.schema import plain
-from mlecore.scratch import scratch
+from mlecore.model.agents import HOME, Network
+from mlecore.model.plan import Plan, PlannedData
+from mlecore.util import files
+from mlecore.util.schema import plain
+from mlecore.util.scratch import scratch
+from mlecore_jobs import INSIDE
 
 VERIFIER = Path(__file__).parent / "verifier"
 _ROOT = Path("/mlecore")  # in the verifier's container

@@ -12,16 +12,16 @@ from attrs import evolve, frozen
 from mle_ext_sharing.foreign import ForeignRun, create_imported, label_of
 
 from mle_ext_harbor.jobs import RESULT
-from mlecore import files
-from mlecore.agents import Usage
 from mlecore.errors import DataError, UsageError
-from mlecore.grading.report import Report, read_report
+from mlecore.model.agents import Usage
 from mlecore.model.imported import Imported
-from mlecore.registry.discovery import find
-from mlecore.registry.provenance import PluginUse
-from mlecore.regular import regular_files
-from mlecore.schema import SchemaError, read_json
-from mlecore.scratch import scratch
+from mlecore.model.provenance import PluginUse
+from mlecore.model.report import Report, read_report
+from mlecore.plugins.discovery import find
+from mlecore.util import files
+from mlecore.util.regular import regular_files
+from mlecore.util.schema import SchemaError, read_json
+from mlecore.util.scratch import scratch
 
 _ENDED = {"": "finished", "AgentTimeoutError": "timed_out", "CancelledError": "stopped"}  # others: crashed
 _TASK = re.compile(r"(?:(?P<set>[\w.-]+)/)?(?:mle-?bench[-_.])?(?P<id>[A-Za-z0-9][A-Za-z0-9._-]{0,99})")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mlecore.schema import SchemaError, read_json
+from mlecore.util.schema import SchemaError, read_json
 
 RESULT = "result.json"
 

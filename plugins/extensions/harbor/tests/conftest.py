@@ -31,7 +31,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def prepared(data: Path) -> Prepared:
-    return mlecore.competition(ID).data([data], synthetic=True)
+    return mlecore.open_data(mlecore.competition(ID), [data], synthetic=True)
 
 
 @pytest.fixture(scope="session")

@@ -56,7 +56,7 @@ def test_the_verifier_grades_as_mlecore_does(
 ) -> None:
     best = tmp_path / "best.csv"
     mlecore.competition(ID).perfect(prepared.private).to_csv(best, index=False)
-    expected = mlecore.competition(ID).report(best, prepared)
+    expected = mlecore.grade(mlecore.competition(ID), best, prepared)
     assert verify(best) == {"reward": 1.0, "valid": 1.0, "score": expected.exact, "beats_sample": 1.0}
     link = tmp_path / "submission.csv"
     link.symlink_to(best)

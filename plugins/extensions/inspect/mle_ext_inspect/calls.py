@@ -10,6 +10,7 @@ from typing import Any
 
 from inspect_ai.event import ModelEvent
 from inspect_ai.model import messages_to_openai
+
 from mlecore_gateway.calls import Call, Tokens, short
 from mlecore_gateway.ledger import Ledger
 from mlecore_gateway.transcripts import Transcripts

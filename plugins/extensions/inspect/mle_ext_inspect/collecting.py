@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mle_ext_inspect.upload import run
-from mlecore.agents import HOME
+from mlecore.model.agents import HOME
 
 if TYPE_CHECKING:
     from inspect_ai.util import SandboxEnvironment

@@ -12,21 +12,21 @@ from inspect_ai.event import ModelEvent
 from inspect_ai.log import EvalLog, EvalSample
 from mle_ext_report.grading_reports import report_of
 from mle_ext_sharing.foreign import ForeignRun, create_imported, label_of
-from mlecore_jobs.fetching import GATEWAY_LOG, OUTSIDE_LOGS
 
 from mle_ext_inspect.calls import write_calls
 from mle_ext_inspect.collecting import unpack
 from mle_ext_inspect.reading import LoggedSample, read_samples
-from mlecore import files
 from mlecore.errors import DataError, UsageError
-from mlecore.grading.report import Report
 from mlecore.model.imported import Imported
-from mlecore.registry.provenance import PluginUse
+from mlecore.model.provenance import PluginUse
+from mlecore.model.record import Limits
+from mlecore.model.report import Report
 from mlecore.runs.measured import measure
-from mlecore.runs.record import Limits
-from mlecore.schema import SchemaError, parse_json
-from mlecore.scratch import scratch
-from mlecore.units import counted
+from mlecore.util import files
+from mlecore.util.schema import SchemaError, parse_json
+from mlecore.util.scratch import scratch
+from mlecore.util.units import counted
+from mlecore_jobs.fetching import GATEWAY_LOG, OUTSIDE_LOGS
 
 _UUID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 

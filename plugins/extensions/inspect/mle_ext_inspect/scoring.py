@@ -16,8 +16,8 @@ from mle_ext_report.position import position
 
 from mle_ext_inspect.collecting import SUBMISSION, collect, unpack
 from mle_ext_inspect.setting import Setting
-from mlecore.data.prepared import no_medals
-from mlecore.grading.report import Report
+from mlecore.model.data_kind import no_medals
+from mlecore.model.report import Report
 
 if TYPE_CHECKING:
     from mlecore.grading.isolated import IsolatedGrader
@@ -91,7 +91,7 @@ def _grader() -> IsolatedGrader:
 
 
 def _grade(archive: Path, setting: Setting, competition: str) -> Report:
-    from mlecore.scratch import scratch
+    from mlecore.util.scratch import scratch
 
     with scratch() as folder:
         unpack(archive, folder, SUBMISSION)

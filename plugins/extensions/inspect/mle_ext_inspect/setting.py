@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 from attrs import asdict, frozen
 
-from mlecore.agents import Network
 from mlecore.controller.experiment import Inputs, read_inputs
-from mlecore.runs.plan import Plan, PlannedData
+from mlecore.model.agents import Network
+from mlecore.model.plan import Plan, PlannedData
 
 Delivery = Literal["mount", "copy"]
 

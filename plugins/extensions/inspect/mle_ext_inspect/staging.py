@@ -7,15 +7,15 @@ from pathlib import Path
 
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import sample_limits, sandbox
-from mlecore_jobs import INSIDE
 
 from mle_ext_inspect.setting import Setting
 from mle_ext_inspect.upload import run, tree, upload
-from mlecore.agents import HOME
-from mlecore.backends import TOOLS
 from mlecore.controller.experiment import Inputs
+from mlecore.controller.instructions import hardware_words, instructions
 from mlecore.controller.job import tools
-from mlecore.sandbox.instructions import hardware_words, instructions
+from mlecore.model.agents import HOME
+from mlecore.model.backends import TOOLS
+from mlecore_jobs import INSIDE
 
 TIME_LIMIT = 24 * 3600  # seconds, as in the published benchmark
 
@@ -31,7 +31,7 @@ def stage() -> Solver:
     """Fill the sandbox, and name the time limit that really applies in its instructions and in the prompt."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        from mlecore.scratch import scratch
+        from mlecore.util.scratch import scratch
 
         setting = Setting.from_json(state.metadata["setting"])
         inputs = await asyncio.to_thread(setting.inputs, state.metadata["competition"])

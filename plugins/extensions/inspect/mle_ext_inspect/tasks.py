@@ -18,11 +18,11 @@ from mle_ext_inspect.container import IMAGE, container
 from mle_ext_inspect.scoring import BENCHMARK, SCORE, grade
 from mle_ext_inspect.setting import Delivery, Setting
 from mle_ext_inspect.staging import TIME_LIMIT, instructions_for, stage
-from mlecore.agents import Network
-from mlecore.competitions import EXTRAS, SPLITS, of_split
 from mlecore.errors import UsageError
-from mlecore.registry.discovery import plugins
-from mlecore.units import size
+from mlecore.model.agents import Network
+from mlecore.plugins.competitions import EXTRAS, SPLITS, of_split
+from mlecore.plugins.discovery import installed
+from mlecore.util.units import size
 
 
 def _register(name: str, competitions: Callable[[], Sequence[str]]) -> None:
@@ -113,7 +113,7 @@ def _all_of(split: str) -> Callable[[], Sequence[str]]:
     return lambda: [competition.id for competition in of_split(split)]
 
 
-for _plugin in plugins("competition"):
+for _plugin in installed("competition"):
     if _plugin.state == "ok":
         _register(_plugin.name, _one(_plugin.name))
 for _split in ("lite", *SPLITS):

@@ -27,7 +27,7 @@ class Bubble(SandboxEnvironment):
     async def sample_cleanup(
         cls, task_name: str, config: Any, environments: dict[str, SandboxEnvironment], interrupted: bool
     ) -> None:
-        from mlecore import files
+        from mlecore.util import files
 
         for environment in environments.values():
             files.remove(environment.as_type(cls).root)

@@ -13,7 +13,7 @@ from mle_ext_inspect.logs import find_logs
 from mle_ext_sharing.importing import import_runs
 
 from mlecore.errors import UsageError
-from mlecore.registry.discovery import find
+from mlecore.plugins.discovery import find
 
 
 def archive(path: Path, *members: tuple[tarfile.TarInfo, bytes]) -> Path:

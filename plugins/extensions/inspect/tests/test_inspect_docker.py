@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mlecore_testing.answers_hunt import found, program
 
 import mlecore
 from mlecore.data.prepared import Prepared
+from mlecore_testing.answers_hunt import found, program
 
 pytest.importorskip("inspect_ai", reason="inspect-ai is not installed")
 
@@ -45,5 +45,7 @@ def test_a_container_has_the_data_and_neither_answers_nor_a_network(
     assert hunted.looked > 100
     assert "well-formed" in said[2]
     assert "NoNewPrivs:\t1" in said[2]
-    expected = mlecore.competition(prepared.competition).report(prepared.public / "sample_submission.csv", prepared)
+    expected = mlecore.grade(
+        mlecore.competition(prepared.competition), prepared.public / "sample_submission.csv", prepared
+    )
     assert sample.scores["grade"].value["score"] == expected.exact

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from mle_ext_sharing.importing import import_runs
-from mlecore_testing.answers_hunt import found, program
 
 import mlecore
 from mlecore.data.prepared import Prepared
+from mlecore_testing.answers_hunt import found, program
 
 pytest.importorskip("inspect_ai", reason="inspect-ai is not installed")
 
@@ -40,7 +40,7 @@ def test_a_submission_is_graded_as_mlecore_grades_it(
     assert log.status == "success", log.error
     sample = log.samples[0]
     assert sample.id == f"{ID}--3"
-    expected = mlecore.competition(ID).report(prepared.public / "sample_submission.csv", prepared)
+    expected = mlecore.grade(mlecore.competition(ID), prepared.public / "sample_submission.csv", prepared)
     score = sample.scores["grade"]
     assert score.value["score"] == expected.exact
     assert score.value["valid"] == 1

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from mlecore import files
 from mlecore.cli._shared import data_option, echo, table_lines
+from mlecore.util import files
 
 
 @click.group("leaderboard")

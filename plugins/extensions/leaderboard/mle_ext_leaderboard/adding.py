@@ -17,8 +17,8 @@ from mle_ext_leaderboard.disclosures import HARDWARE
 from mle_ext_leaderboard.entry import FILE, SIGNED, is_https
 from mle_ext_leaderboard.results import Results, read_results, results_of
 from mle_ext_leaderboard.statements import sign
-from mlecore import files
 from mlecore.errors import UsageError
+from mlecore.util import files
 
 QUESTIONS = {
     "hidden_scores": "were scores on the hidden test set used, in development or to choose runs?",

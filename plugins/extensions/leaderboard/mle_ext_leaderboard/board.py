@@ -13,7 +13,7 @@ from mle_ext_sharing.bundle import WrongBundle
 
 from mle_ext_leaderboard.entry import Entry, read_entry
 from mlecore.errors import UsageError
-from mlecore.schema import SchemaError, read_toml, structure
+from mlecore.util.schema import SchemaError, read_toml, structure
 
 RULES = "leaderboard.toml"
 ENTRIES = "entries"

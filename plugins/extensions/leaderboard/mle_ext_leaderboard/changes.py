@@ -15,9 +15,9 @@ from mle_ext_sharing.statement import Statement
 from mle_ext_leaderboard.board import ENTRIES
 from mle_ext_leaderboard.entry import FILE
 from mle_ext_leaderboard.rules import Remark, rejection
-from mlecore.child_environment import child_environment
 from mlecore.errors import DataError, MlecoreError, UsageError
-from mlecore.schema import LIMIT
+from mlecore.util.child_environment import child_environment
+from mlecore.util.schema import LIMIT
 
 _MOST = 100  # signatures that are added to an entry
 

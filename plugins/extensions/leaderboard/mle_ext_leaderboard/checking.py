@@ -23,8 +23,8 @@ from mle_ext_leaderboard.rules import Level, Remark, apply_rules, rejection
 from mle_ext_leaderboard.statements import require_statement
 from mlecore.data.layout import DataDirs
 from mlecore.errors import MlecoreError, UsageError
-from mlecore.schema import SchemaError
-from mlecore.units import counted, first
+from mlecore.util.schema import SchemaError
+from mlecore.util.units import counted, first
 
 
 @frozen(kw_only=True)

@@ -7,7 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from mlecore.errors import UsageError
-from mlecore.files import output
+from mlecore.util.files import output
 
 _FILES = {
     "leaderboard.toml": "leaderboard.toml",

@@ -17,7 +17,7 @@ from mle_ext_leaderboard.results import RunResult, read_results
 from mle_ext_leaderboard.rules import Level, Remark
 from mle_ext_leaderboard.statements import signers
 from mlecore.errors import MlecoreError
-from mlecore.units import counted, first
+from mlecore.util.units import counted, first
 
 _NEWEST = 2**63  # place of an entry that is in no commit
 _DIGITS = 5  # of a score that two agents hardly share by chance

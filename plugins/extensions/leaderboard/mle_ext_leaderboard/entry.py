@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from attrs import field, frozen
 
-from mlecore.schema import SchemaError, read_toml, structure
+from mlecore.util.schema import SchemaError, read_toml, structure
 
 FILE = "entry.toml"
 SIGNED = "signed"

@@ -12,7 +12,7 @@ from mle_ext_sharing.statement import Role
 
 from mle_ext_leaderboard.checking import Check
 from mle_ext_leaderboard.results import Results
-from mlecore.units import counted
+from mlecore.util.units import counted
 
 Verdict = Literal["proven", "claim", "undecided", "wrong", "not held"]
 HEADER = ("what", "is", "by")

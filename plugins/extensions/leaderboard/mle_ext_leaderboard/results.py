@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,11 @@ from mle_ext_report.graded import Graded, read_graded
 from mle_ext_report.progress import progress
 
 from mlecore.errors import DataError
-from mlecore.registry.provenance import file_digest
-from mlecore.regular import read_regular
-from mlecore.runs.record import WITH_OUTPUT, RunRecord
+from mlecore.model.provenance import file_digest
+from mlecore.model.record import WITH_OUTPUT, RunRecord
 from mlecore.runs.store import load_group, open_group
-from mlecore.schema import SchemaError, parse_json
+from mlecore.util.regular import read_regular
+from mlecore.util.schema import SchemaError, parse_json
 
 FILE = "results.json"
 LIMIT = 64 * 2**20  # bytes of a results.json
@@ -159,7 +160,6 @@ def _impossible(results: Results) -> Iterator[str]:
 
 def results_of(group: Path, bundle: str) -> Results:
     """What the runs in a group's folder show. Raises UsageError, DataError as ``load_group`` does."""
-    import mlecore
 
     opened = open_group(group)
     graded = [read_graded(record, opened.plan) for record in load_group(group)]
@@ -170,7 +170,7 @@ def results_of(group: Path, bundle: str) -> Results:
     begun = [each.run for each in counting]
     results = Results(
         bundle=bundle,
-        mlecore=mlecore.__version__,
+        mlecore=version("mlecore"),
         groups=tuple(sorted({run.group for run in records})),
         group_uid=opened.info.uid,
         agent=_most(f"{run.agent.name} {run.agent.version}, source {run.agent.source[:12] or '-'}" for run in begun),

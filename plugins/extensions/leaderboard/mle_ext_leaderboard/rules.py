@@ -13,7 +13,7 @@ from mle_ext_leaderboard.board import Rules
 from mle_ext_leaderboard.disclosures import HARDWARE, compare
 from mle_ext_leaderboard.entry import Entry
 from mle_ext_leaderboard.results import Results, RunResult
-from mlecore.units import counted
+from mlecore.util.units import counted
 
 Level = Literal["error", "undecided", "warning", "note"]
 MAY_DIFFER = ("gateway",)  # the address of the same model

@@ -7,9 +7,9 @@ from pathlib import Path
 from mle_ext_leaderboard.board import Board
 from mle_ext_leaderboard.feed import atom
 from mle_ext_leaderboard.tables import Standing, standings, tables
-from mlecore import files
 from mlecore.errors import UsageError
-from mlecore.units import counted
+from mlecore.util import files
+from mlecore.util.units import counted
 
 MARK = "leaderboard.json"
 

@@ -16,7 +16,7 @@ from mle_ext_sharing.signed import read_signatures
 from mle_ext_leaderboard.board import Board
 from mle_ext_leaderboard.entry import Entry
 from mlecore.errors import DataError, UsageError
-from mlecore.regular import read_regular
+from mlecore.util.regular import read_regular
 
 FILE = "statement.json"
 SIGNATURE = f"{FILE}.sig"

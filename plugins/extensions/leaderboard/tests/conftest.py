@@ -14,12 +14,12 @@ from attrs import evolve
 from click.testing import CliRunner, Result
 from mle_ext_sharing.exporting import export_group
 from mle_ext_sharing.signed import add_signature
-from mlecore_testing import drawn_groups
 
-from mlecore.child_environment import child_environment
 from mlecore.cli import main
-from mlecore.runs.record import Digests, RunRecord
+from mlecore.model.record import Digests, RunRecord
 from mlecore.runs.store import read_record, write_record
+from mlecore.util.child_environment import child_environment
+from mlecore_testing import drawn_groups
 
 COMPETITIONS = ("leaf-classification", "spaceship-titanic", "aerial-cactus-identification")
 

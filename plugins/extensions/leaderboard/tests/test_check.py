@@ -17,7 +17,7 @@ from mle_ext_leaderboard.checking import Check, guarded
 from mle_ext_leaderboard.proofs import ROWS
 
 from mlecore.cli import main
-from mlecore.runs.record import Replaced
+from mlecore.model.record import Replaced
 
 pytestmark = pytest.mark.slow
 

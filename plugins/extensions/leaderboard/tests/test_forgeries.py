@@ -14,10 +14,10 @@ from mle_ext_sharing.bundle import open_bundle
 from mle_ext_sharing.exporting import export_group
 from mle_ext_sharing.signed import add_signature
 from mle_ext_sharing.statement import Comparison
-from mlecore_testing.graded_groups import COMPETITION, forge, prepare_published, write_graded_group
 
 from mlecore.cli import main
 from mlecore.runs.store import load_group
+from mlecore_testing.graded_groups import COMPETITION, forge, prepare_published, write_graded_group
 
 pytestmark = pytest.mark.slow
 

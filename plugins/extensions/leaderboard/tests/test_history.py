@@ -18,9 +18,9 @@ from mle_ext_sharing.bundle import OpenBundle, open_bundle
 from mle_ext_sharing.signed import add_signature
 from mle_ext_sharing.statement import Comparison
 
-from mlecore.child_environment import child_environment
 from mlecore.cli import main
-from mlecore.runs.record import RunRecord
+from mlecore.model.record import RunRecord
+from mlecore.util.child_environment import child_environment
 
 pytestmark = pytest.mark.slow
 

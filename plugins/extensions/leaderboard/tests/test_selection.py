@@ -15,14 +15,15 @@ from mle_ext_leaderboard.duplicates import known_of
 from mle_ext_leaderboard.tables import Standing, standings, tables
 from mle_ext_report.sources import read_sources
 from mle_ext_report.summary import summarise
-from mlecore_testing import drawn_groups
 
-from mlecore.agents import Usage
-from mlecore.registry.provenance import PluginUse
-from mlecore.runs.findings import Findings, write_findings
-from mlecore.runs.measured import ModelCalls
-from mlecore.runs.record import RunRecord
+from mlecore.model.agents import Usage
+from mlecore.model.calls import ModelCalls
+from mlecore.model.findings import Findings
+from mlecore.model.provenance import PluginUse
+from mlecore.model.record import RunRecord
+from mlecore.runs.findings import write_findings
 from mlecore.runs.store import read_record
+from mlecore_testing import drawn_groups
 
 Make = Callable[..., Path]
 

@@ -14,9 +14,9 @@ from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner, Result
-from mlecore_testing.browser import Browser
 
 from mlecore.cli import main
+from mlecore_testing.browser import Browser
 
 pytestmark = pytest.mark.slow
 

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from mlflow.entities import Run
     from mlflow.tracking import MlflowClient
 
-    from mlecore.grading.report import Report
-    from mlecore.runs.findings import Findings
-    from mlecore.runs.record import RunRecord
+    from mlecore.model.findings import Findings
+    from mlecore.model.record import RunRecord
+    from mlecore.model.report import Report
 
 TRACKING = "MLFLOW_TRACKING_URI"
 UID = "mlecore.uid"

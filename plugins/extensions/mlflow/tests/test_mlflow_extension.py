@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 import mle_ext_mlflow as extension
 import pytest
 from attrs import evolve
-from mlecore_testing.grades import report
 
-from mlecore.agents import Usage
-from mlecore.detectors import Finding
-from mlecore.registry.provenance import PluginUse
-from mlecore.runs.findings import Findings, write_findings
-from mlecore.runs.record import RunRecord
+from mlecore.model.agents import Usage
+from mlecore.model.detectors import Finding
+from mlecore.model.findings import Findings
+from mlecore.model.provenance import PluginUse
+from mlecore.model.record import RunRecord
+from mlecore.runs.findings import write_findings
 from mlecore.runs.store import write_record
+from mlecore_testing.grades import report
 
 if TYPE_CHECKING:  # importing it takes seconds
     from mlflow.tracking import MlflowClient

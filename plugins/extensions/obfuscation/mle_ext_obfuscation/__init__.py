@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import mlecore
 
 if TYPE_CHECKING:
-    from mlecore.backends import Dataset
-    from mlecore.facts import Facts
+    from mlecore.model.backends import Dataset
+    from mlecore.model.facts import Facts
     from mlecore.model.leftover import Leftover
+    from mlecore.model.record import Obfuscation
     from mlecore.model.shown import Shown
-    from mlecore.runs.record import Obfuscation
 
 
 @mlecore.hookimpl

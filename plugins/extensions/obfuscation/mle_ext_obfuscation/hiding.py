@@ -17,13 +17,13 @@ from mle_ext_obfuscation.layout import require_tables
 from mle_ext_obfuscation.names import Names
 from mle_ext_obfuscation.tables import new_sample, rename_tables
 from mle_ext_obfuscation.uses import note_use
-from mlecore import files
-from mlecore.backends import Dataset
 from mlecore.data.sample import open_sample, sample_place
 from mlecore.errors import DataError
-from mlecore.facts import Facts
+from mlecore.model.backends import Dataset
+from mlecore.model.facts import Facts
 from mlecore.model.shown import Shown
-from mlecore.prepare.files import link_tree
+from mlecore.util import files
+from mlecore_toolkit.prepare.files import link_tree
 
 _NAMES = "names.json"
 _SAMPLE = "sample.csv"

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from attrs import frozen
 
 from mlecore.errors import UsageError
-from mlecore.facts import Facts
+from mlecore.model.facts import Facts
 
 DESCRIPTION = "description.md"
 DELIMITED = (".csv", ".tsv")
@@ -69,7 +69,7 @@ def impossible(facts: Facts, why: str) -> UsageError:
 
 def sources(public: Path, unpacked: Path) -> Iterator[Source]:
     """All data of ``public``, in order of their names; what archives hold is written below ``unpacked``."""
-    from mlecore.prepare.archives import extract
+    from mlecore_toolkit.prepare.archives import extract
 
     for number, path in enumerate(_files(public)):
         place = PurePosixPath(path.relative_to(public).as_posix())
@@ -90,7 +90,7 @@ def sources(public: Path, unpacked: Path) -> Iterator[Source]:
 
 def members(archive: Path) -> list[str]:
     """Raises DataError for a damaged archive."""
-    from mlecore.prepare import archives
+    from mlecore_toolkit.prepare import archives
 
     return [archive.stem] if archive.suffix == ".gz" else archives.members(archive)
 

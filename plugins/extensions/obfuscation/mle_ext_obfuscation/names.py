@@ -12,12 +12,12 @@ from pathlib import Path
 
 from attrs import evolve, field, frozen
 
-from mlecore import files
 from mlecore.errors import InvalidSubmission
-from mlecore.regular import read_regular
-from mlecore.schema import parse_json, plain, structure
-from mlecore.submissions.format import Format
-from mlecore.submissions.guard import LONGEST_LINE, guard
+from mlecore.util import files
+from mlecore.util.regular import read_regular
+from mlecore.util.schema import parse_json, plain, structure
+from mlecore_toolkit.submissions.format import Format
+from mlecore_toolkit.submissions.guard import LONGEST_LINE, guard
 
 _CODE = re.compile(r"```\n(?P<block>.*?)```|`(?P<span>[^`\n]+)`", re.DOTALL)
 _NOTE = """

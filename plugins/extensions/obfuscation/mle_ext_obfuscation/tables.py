@@ -23,9 +23,9 @@ from mle_ext_obfuscation.layout import (
 from mle_ext_obfuscation.names import Names
 from mle_ext_obfuscation.records import Records
 from mlecore.errors import DataError
-from mlecore.facts import Facts
-from mlecore.prepare.zips import ZipWriter
-from mlecore.scratch import scratch
+from mlecore.model.facts import Facts
+from mlecore.util.scratch import scratch
+from mlecore_toolkit.prepare.zips import ZipWriter
 
 _MOST_FILES = 1000  # names of files and folders that no id explains
 _BLOCK = 1 << 20
@@ -185,7 +185,7 @@ def _pack(archive: Path, packed: Sequence[tuple[str, Path]]) -> None:
             for name, path in packed:
                 target.add_file(name, path)
     elif archive.suffix == ".7z":
-        from mlecore.prepare.archives import write_7z
+        from mlecore_toolkit.prepare.archives import write_7z
 
         write_7z(archive, {name: path.read_bytes() for name, path in packed})
     else:

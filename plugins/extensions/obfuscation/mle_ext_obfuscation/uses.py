@@ -9,12 +9,12 @@ from pathlib import Path
 
 from attrs import evolve, frozen
 
-from mlecore import files
 from mlecore.data.cleanup import leftover
 from mlecore.data.layout import OBFUSCATED
 from mlecore.errors import MlecoreError
 from mlecore.model.leftover import Leftover
-from mlecore.regular import read_regular
+from mlecore.util import files
+from mlecore.util.regular import read_regular
 
 _GROUPS = "groups"
 _FRESH = 3600.0  # seconds in which data without a group may belong to one that is about to start
@@ -79,7 +79,7 @@ def _read(path: Path) -> Use:
 
 def unsettled(group: Path) -> bool:
     """Has a group runs that still need their data? Yes if that cannot be told."""
-    from mlecore.runs.record import SETTLED
+    from mlecore.model.record import SETTLED
     from mlecore.runs.store import load_group
 
     try:

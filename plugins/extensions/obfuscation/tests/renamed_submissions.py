@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mle_ext_obfuscation.names import Names
-from mlecore_testing.competitions.golden import submissions
 
-from mlecore.api import Competition
+from mlecore.api import score
 from mlecore.errors import InvalidSubmission
+from mlecore.model.competition import Competition
+from mlecore_testing.competitions.golden import submissions
 
 _OTHER_NAMES = ("header_upper", "empty")  # nothing to rename
 
@@ -30,7 +31,7 @@ def forth(names: Names, text: str) -> str:
 def verdict(found: Competition, submission: Path, prepared: Path) -> bytes | str:
     """The bits of the score, or why the submission is invalid."""
     try:
-        return struct.pack("d", found.grade(submission, prepared / "private", prepared / "public"))
+        return struct.pack("d", score(found, submission, prepared / "private", prepared / "public"))
     except InvalidSubmission as error:
         return str(error)
 

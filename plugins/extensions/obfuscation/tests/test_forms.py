@@ -13,10 +13,10 @@ from mle_ext_obfuscation.records import Records
 from mle_ext_obfuscation.tables import new_sample, rename_tables
 
 from mlecore.errors import DataError, UsageError
-from mlecore.facts import Facts
-from mlecore.prepare.archives import extract, members, write_7z
-from mlecore.prepare.zips import ZipWriter
-from mlecore.submissions.format import Column, Format
+from mlecore.model.facts import Facts
+from mlecore_toolkit.prepare.archives import extract, members, write_7z
+from mlecore_toolkit.prepare.zips import ZipWriter
+from mlecore_toolkit.submissions.format import Column, Format
 
 FACTS = Facts(
     id="x",

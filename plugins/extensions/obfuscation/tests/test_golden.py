@@ -9,7 +9,7 @@ import pytest
 from mle_ext_obfuscation.tables import rename_tables
 
 from mlecore import competition
-from mlecore.data import DataDirs
+from mlecore.data.layout import DataDirs
 from mlecore.data.preparing import prepare
 from mlecore.data.sources import Synthetic
 

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from mlecore_testing.hunt import SCRIPT, complete, given_away
 
 from mlecore import competition
+from mlecore_testing.hunt import SCRIPT, complete, given_away
 
 ID = "optical-digits"
 

@@ -14,8 +14,8 @@ from renamed_submissions import compare, forth
 
 from mlecore import competition
 from mlecore.errors import DataError, UsageError
-from mlecore.facts import Facts
-from mlecore.submissions.format import Column, Format
+from mlecore.model.facts import Facts
+from mlecore_toolkit.submissions.format import Column, Format
 
 FACTS = Facts(
     id="x",

@@ -17,12 +17,11 @@ from mle_ext_obfuscation.names import Names
 
 from mlecore import competition
 from mlecore.controller.shown import show
-from mlecore.data import DataDirs
-from mlecore.data.layout import OBFUSCATED
+from mlecore.data.layout import OBFUSCATED, DataDirs
 from mlecore.data.prepared import Prepared
 from mlecore.data.preparing import prepare
 from mlecore.data.sources import Synthetic
-from mlecore.facts import Facts
+from mlecore.model.facts import Facts
 from mlecore.model.shown import Shown
 
 

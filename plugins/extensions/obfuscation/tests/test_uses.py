@@ -10,9 +10,8 @@ import pytest
 from mle_ext_obfuscation.uses import leftovers_of, note_use, uses
 
 from mlecore.cli._examination import examine as doctor
-from mlecore.data import DataDirs
 from mlecore.data.cleanup import leftovers
-from mlecore.data.layout import OBFUSCATED
+from mlecore.data.layout import OBFUSCATED, DataDirs
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ def report(
     from mle_ext_report.formats import to_frame
     from mle_ext_report.sources import read_sources
     from mle_ext_report.summary import summarise
-    from mlecore import validation
+    from mlecore.util import validation
 
     named = [str(path) for group in groups for path in validation.paths(group, "a group")]
     default = os.environ.get("MLECORE_RUNS") or "runs"

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from attrs import evolve, field, frozen
 
-from mlecore import files
 from mlecore.errors import DataError, UsageError
-from mlecore.regular import read_regular
-from mlecore.schema import SchemaError, parse_json, plain, structure
+from mlecore.util import files
+from mlecore.util.regular import read_regular
+from mlecore.util.schema import SchemaError, parse_json, plain, structure
 
 _LIMIT = 8 << 20  # bytes
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 if TYPE_CHECKING:
-    from mlecore.facts import Facts
+    from mlecore.model.facts import Facts
 
 SPLITS = ("low", "medium", "high")
 _NAMES = {"low": ("low", "lite", "all"), "medium": ("medium", "all"), "high": ("high", "all"), "dev": ("dev",)}
@@ -64,8 +64,8 @@ def listed(competition: str) -> Listed:
 @cache
 def edition_facts(competition: str, edition: str = "v1") -> Facts | None:
     """Of an installed competition; None if it is not installed, or has no such edition."""
-    from mlecore.competitions import competition as installed
     from mlecore.errors import MlecoreError
+    from mlecore.plugins.competitions import competition as installed
 
     try:
         return installed(competition, edition).facts

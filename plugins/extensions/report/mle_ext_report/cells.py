@@ -10,8 +10,8 @@ from attrs import frozen
 from mle_ext_report.lines import RunLine
 from mle_ext_report.rates import Rate
 from mle_ext_report.statistics import Interval
-from mlecore.printable import printable
-from mlecore.units import show_number
+from mlecore.util.printable import printable
+from mlecore.util.units import show_number
 
 FLAGGED = "flagged as failures"
 NONE = "-"

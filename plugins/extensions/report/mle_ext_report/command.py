@@ -62,8 +62,8 @@ def command(
     from mle_ext_report.formats import FORMATS, rendered
     from mle_ext_report.sources import read_sources
     from mle_ext_report.summary import summarise
-    from mlecore import files as files_
     from mlecore.errors import UsageError
+    from mlecore.util import files as files_
 
     if output and not (form := form or FORMATS.get(output.suffix.lower())):
         raise UsageError(

@@ -16,8 +16,8 @@ from mle_ext_report.graded import Graded
 from mle_ext_report.position import mean_positions
 from mle_ext_report.setups import Setup, differ_in_edition
 from mle_ext_report.statistics import Counts, Interval, chance_to_win, holm, mean_interval, paired_difference
-from mlecore.facts import Comparability
-from mlecore.runs.record import RunRecord
+from mlecore.model.facts import Comparability
+from mlecore.model.record import RunRecord
 
 Runs = Mapping[str, Sequence[Graded]]
 

@@ -6,9 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import Any
 
-from mlecore.backends import Hardware
-from mlecore.runs.record import RunRecord
-from mlecore.units import show_duration, show_size
+from mlecore.model.backends import Hardware
+from mlecore.model.record import RunRecord
+from mlecore.util.units import show_duration, show_size
 
 OF_A_COMPETITION = ("data of ", "answers of ", "description of ")
 """Conditions that differ between competitions by their nature."""

@@ -15,7 +15,7 @@ from mle_ext_report.published import Entry
 from mle_ext_report.rates import Rate, SplitRates
 from mle_ext_report.statistics import Interval
 from mle_ext_report.tallies import Cost, DetectorUse, Failure
-from mlecore.data.prepared import DataKind
+from mlecore.model.data_kind import DataKind
 
 
 @frozen(kw_only=True)

@@ -10,16 +10,17 @@ from attrs import frozen
 
 from mle_ext_report.benchmark import comparable
 from mle_ext_report.rates import Outcome
-from mlecore.agents import Usage
-from mlecore.data.prepared import NO_MEDALS
-from mlecore.detectors import Evidence, Finding
-from mlecore.grading.report import Report
+from mlecore.model.agents import Usage
+from mlecore.model.data_kind import NO_MEDALS
+from mlecore.model.detectors import Evidence, Finding
+from mlecore.model.findings import DetectorOutcome, Findings
+from mlecore.model.plan import Plan
+from mlecore.model.record import RunRecord
+from mlecore.model.report import Report
 from mlecore.runs.digests import problems
-from mlecore.runs.findings import DetectorOutcome, Findings, read_findings
-from mlecore.runs.plan import Plan
-from mlecore.runs.record import RunRecord
+from mlecore.runs.findings import read_findings
 from mlecore.runs.snapshots import HISTORY
-from mlecore.schema import SchemaError, read_json
+from mlecore.util.schema import SchemaError, read_json
 
 
 @frozen(kw_only=True)

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from mle_ext_report.graded import Graded
-from mlecore.data.prepared import DataKind
 from mlecore.errors import UsageError
-from mlecore.facts import Comparability
-from mlecore.grading.report import Report
-from mlecore.registry.provenance import PluginUse
-from mlecore.runs.record import RunRecord
-from mlecore.schema import SchemaError, read_json
+from mlecore.model.data_kind import DataKind
+from mlecore.model.facts import Comparability
+from mlecore.model.provenance import PluginUse
+from mlecore.model.record import RunRecord
+from mlecore.model.report import Report
+from mlecore.util.schema import SchemaError, read_json
 
 BENCHMARK = "MLE-bench"
 

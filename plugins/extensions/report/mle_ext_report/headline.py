@@ -9,7 +9,7 @@ from mle_ext_report.cells import interval, one_line, out_of, p_value, some
 from mle_ext_report.compare import Comparison
 from mle_ext_report.document import Document, SetupSummary, ranked
 from mle_ext_report.statistics import LEVEL
-from mlecore.units import counted
+from mlecore.util.units import counted
 
 _LONGEST = 60  # characters of a setup's name
 _NAMED = 3  # setups in a title

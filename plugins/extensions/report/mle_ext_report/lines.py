@@ -9,9 +9,9 @@ from attrs import frozen
 from mle_ext_report.benchmark import edition_facts, listed
 from mle_ext_report.graded import Graded, ReportedFinding
 from mle_ext_report.position import position
-from mlecore.data.prepared import DataKind
-from mlecore.facts import Comparability
-from mlecore.runs.record import Obfuscation
+from mlecore.model.data_kind import DataKind
+from mlecore.model.facts import Comparability
+from mlecore.model.record import Obfuscation
 
 
 @frozen(kw_only=True)

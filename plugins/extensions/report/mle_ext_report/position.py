@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 
 from mle_ext_report.graded import Graded
-from mlecore.grading.report import Report
+from mlecore.model.report import Report
 
 
 def position(report: Report | None) -> float | None:

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from attrs import evolve, frozen
 
 from mle_ext_report.graded import Graded
-from mlecore.data.prepared import DataKind
-from mlecore.runs.record import OBFUSCATED, RunRecord
+from mlecore.model.data_kind import DataKind
+from mlecore.model.record import OBFUSCATED, RunRecord
 
 _DATA = {
     "unverified": "data not verified",

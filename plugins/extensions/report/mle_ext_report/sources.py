@@ -9,8 +9,8 @@ from attrs import evolve
 
 from mle_ext_report.graded import Graded, read_graded
 from mlecore.errors import UsageError
+from mlecore.model.record import RunRecord
 from mlecore.runs.folders import is_group
-from mlecore.runs.record import RunRecord
 from mlecore.runs.store import Group, load_group, open_group, planned_records
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 from mle_ext_report.graded import Graded, ReportedFinding
-from mlecore_testing import drawn_groups, grades
 
-from mlecore.grading.report import Report
-from mlecore.registry.provenance import PluginUse
-from mlecore.runs.record import RunRecord
+from mlecore.model.provenance import PluginUse
+from mlecore.model.record import RunRecord
+from mlecore.model.report import Report
+from mlecore_testing import drawn_groups, grades
 
 
 @pytest.fixture(scope="session")

@@ -10,10 +10,10 @@ from pathlib import Path
 import mle_ext_report
 import pytest
 from click.testing import CliRunner
-from mlecore_testing import drawn_groups
 
 import mlecore
 from mlecore.cli import main
+from mlecore_testing import drawn_groups
 
 IDS = ("leaf-classification", "plant-pathology-2021-fgvc8", "random-acts-of-pizza")
 

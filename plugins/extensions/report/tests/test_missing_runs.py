@@ -23,12 +23,12 @@ import mle_ext_report
 import pytest
 from click.testing import CliRunner
 from mle_ext_report.statistics import mean_interval, paired_difference, rate_interval
-from mlecore_testing import drawn_groups
 
 import mlecore
 from mlecore.cli import main
 from mlecore.runs.planning import parse_plan
 from mlecore.runs.store import create_group, load_group
+from mlecore_testing import drawn_groups
 
 # Per competition and agent, seeds 0 and 1: M a medal, + valid, x invalid, f failed, . never begun, c cancelled,
 # ? its run.json is damaged. Five of the seven competitions that "baseline" got to have a medal with each seed: 5/7 is

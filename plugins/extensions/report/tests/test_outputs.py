@@ -16,11 +16,11 @@ from mle_ext_report.formats import markdown, to_csv, to_frame
 from mle_ext_report.sections import sections
 from mle_ext_report.sources import read_sources
 from mle_ext_report.summary import summarise
-from mlecore_testing import drawn_groups
 
 from mlecore.cli import main
-from mlecore.runs.record import Limits
+from mlecore.model.record import Limits
 from mlecore.runs.store import load_group
+from mlecore_testing import drawn_groups
 
 
 def report(*words: str):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from mle_ext_report.conditions import between, conditions, differences
 from mle_ext_report.setups import seeds, setups
 
-from mlecore.model_access import ModelAccess
-from mlecore.registry.provenance import PluginUse
-from mlecore.runs.record import Limits
+from mlecore.model.model_access import ModelAccess
+from mlecore.model.provenance import PluginUse
+from mlecore.model.record import Limits
 
 
 def test_setups_are_kept_apart(graded) -> None:

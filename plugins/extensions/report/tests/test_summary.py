@@ -9,11 +9,11 @@ from mle_ext_report.sections import sections
 from mle_ext_report.sources import read_sources
 from mle_ext_report.summary import summarise
 
-from mlecore.agents import Usage
-from mlecore.backends import Hardware
-from mlecore.registry.provenance import PluginUse
-from mlecore.runs.measured import ModelCalls
-from mlecore.runs.record import Attempt, Availability, Limits
+from mlecore.model.agents import Usage
+from mlecore.model.backends import Hardware
+from mlecore.model.calls import ModelCalls
+from mlecore.model.provenance import PluginUse
+from mlecore.model.record import Attempt, Availability, Limits
 
 
 @pytest.fixture(scope="module")

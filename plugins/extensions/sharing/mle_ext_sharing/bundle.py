@@ -18,15 +18,15 @@ from pathlib import Path, PurePosixPath
 
 from attrs import frozen
 
-from mlecore.archives import archive_kind
 from mlecore.data import disk_space
 from mlecore.data.contents import contents
 from mlecore.errors import DataError, UsageError
-from mlecore.printable import printable
-from mlecore.regular import open_regular
-from mlecore.schema import LIMIT, SchemaError, brief, parse_json
-from mlecore.units import first, show_size
-from mlecore.zip_members import Members, open_members
+from mlecore.util.printable import printable
+from mlecore.util.regular import open_regular
+from mlecore.util.schema import LIMIT, SchemaError, brief, parse_json
+from mlecore.util.units import first, show_size
+from mlecore_toolkit.archives import archive_kind
+from mlecore_toolkit.zip_members import Members, open_members
 
 HEAD = "bundle.json"
 FILES = "bundle.files"

@@ -21,22 +21,21 @@ from attrs import evolve
 from mle_ext_sharing.bundle import FILES, FORMAT, HEAD, Bundle, Entry
 from mle_ext_sharing.public import Public
 from mle_ext_sharing.verifying import not_started
-from mlecore import files
-from mlecore.errors import DataError, UsageError
-from mlecore.redaction import names_secret
-from mlecore.regular import is_regular, regular_files
+from mlecore.errors import DataError, UsageError, names_secret
+from mlecore.model.plan import Plan
+from mlecore.model.record import RunRecord
 from mlecore.runs.cancelled import CANCELLED
 from mlecore.runs.digests import has_its_grade, is_own, with_digest, with_own_digest
 from mlecore.runs.findings import findings_file, read_findings
 from mlecore.runs.folders import FINDINGS, GROUP, PLAN, RECORD
 from mlecore.runs.journal import now
 from mlecore.runs.ownership import is_own_plan
-from mlecore.runs.plan import Plan
-from mlecore.runs.record import RunRecord
 from mlecore.runs.secrets import Fingerprint, Search, fingerprint, search
 from mlecore.runs.snapshots import HISTORY
 from mlecore.runs.store import Group, load_group, open_group
-from mlecore.schema import LIMIT, SchemaError, parse_json
+from mlecore.util import files
+from mlecore.util.regular import is_regular, regular_files
+from mlecore.util.schema import LIMIT, SchemaError, parse_json
 
 _ALWAYS = (RECORD, "grade.json", "grade_error.json", HISTORY, "submission/submission.csv")
 _JSON = ("grade.json", "grade_error.json", HISTORY)

@@ -15,16 +15,16 @@ from typing import Any
 
 from attrs import evolve, field, frozen
 
-from mlecore import files
 from mlecore.errors import DataError, UsageError
-from mlecore.grading.report import Report
 from mlecore.model.imported import Imported
-from mlecore.registry.provenance import PluginUse
-from mlecore.regular import read_regular, regular_files
+from mlecore.model.provenance import PluginUse
+from mlecore.model.record import Collected, RunRecord
+from mlecore.model.report import Report
 from mlecore.runs.journal import Journal
 from mlecore.runs.planning import make_plan
-from mlecore.runs.record import Collected, RunRecord
 from mlecore.runs.store import Group, create_group, planned_records, write_record
+from mlecore.util import files
+from mlecore.util.regular import read_regular, regular_files
 
 _Place = tuple[str, str, int]  # label, competition, seed
 

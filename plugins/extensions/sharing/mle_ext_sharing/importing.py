@@ -10,7 +10,7 @@ from mle_ext_sharing.mlebench import import_group, import_report, run_folders
 from mle_ext_sharing.score_table import import_table
 from mlecore.errors import UsageError
 from mlecore.model.imported import Imported
-from mlecore.registry.loading import load_extensions
+from mlecore.plugins.loading import load_extensions
 
 
 def import_runs(

@@ -10,14 +10,14 @@ from attrs import evolve
 from mle_ext_report.grading_reports import BENCHMARK, read_reports
 
 from mle_ext_sharing.foreign import ForeignRun, create_imported, label_of
-from mlecore import files
 from mlecore.errors import DataError, UsageError
 from mlecore.grading.batch import Line, read_jsonl
 from mlecore.model.imported import Imported
-from mlecore.regular import is_regular, regular_files
-from mlecore.runs.record import WITH_OUTPUT
+from mlecore.model.record import WITH_OUTPUT
 from mlecore.runs.store import load_group
-from mlecore.scratch import scratch
+from mlecore.util import files
+from mlecore.util.regular import is_regular, regular_files
+from mlecore.util.scratch import scratch
 
 
 def write_jsonl(group: Path, to: Path) -> int:

@@ -18,9 +18,9 @@ from mle_ext_report.grading_reports import BENCHMARK, read_reports
 
 from mle_ext_sharing.foreign import ForeignRun, create_imported, label_of
 from mlecore.errors import UsageError
-from mlecore.grading.report import Report
 from mlecore.model.imported import Imported
-from mlecore.schema import SchemaError, read_json
+from mlecore.model.report import Report
+from mlecore.util.schema import SchemaError, read_json
 
 _RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*_[A-Za-z0-9-]+")
 

@@ -17,11 +17,11 @@ from urllib.parse import urlsplit, urlunsplit
 
 from attrs import evolve
 
-from mlecore.runs.findings import Findings
-from mlecore.runs.plan import Plan
-from mlecore.runs.record import RunRecord
+from mlecore.model.findings import Findings
+from mlecore.model.plan import Plan
+from mlecore.model.record import RunRecord
 from mlecore.runs.store import Group
-from mlecore.schema import plain, structure_newer
+from mlecore.util.schema import plain, structure_newer
 
 HIDDEN = "<path>"
 _SYSTEM = ("bin", "dev", "etc", "lib", "lib64", "proc", "sbin", "sys", "usr")  # the same everywhere

@@ -16,16 +16,16 @@ from attrs import fields, frozen
 
 from mlecore.data.layout import DataDirs
 from mlecore.errors import GradingError, MlecoreError
-from mlecore.grading.report import Report, read_report
-from mlecore.runs.record import RunRecord
+from mlecore.model.record import RunRecord
+from mlecore.model.report import Report, read_report
 from mlecore.runs.same_data import require_same_data
 from mlecore.runs.store import load_group
-from mlecore.schema import SchemaError
+from mlecore.util.schema import SchemaError
 
 if TYPE_CHECKING:
     from mlecore.data.prepared import Prepared
-    from mlecore.facts import Facts
     from mlecore.grading.isolated import IsolatedGrader
+    from mlecore.model.facts import Facts
 
 _NOT_DERIVED = (
     "created_at",  # of this grading
@@ -86,8 +86,8 @@ def _graded(record: RunRecord, dirs: DataDirs, grader: IsolatedGrader) -> Regrad
 
 
 def _again(record: RunRecord, dirs: DataDirs, grader: IsolatedGrader) -> Regraded:
-    from mlecore.competitions import competition
-    from mlecore.data import open_prepared
+    from mlecore.data.opening import open_prepared
+    from mlecore.plugins.competitions import competition
 
     target = competition(record.competition, record.edition)
     then = read_report(record.folder / "grade.json", below=record.folder.parent)

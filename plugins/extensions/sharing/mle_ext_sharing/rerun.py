@@ -8,7 +8,7 @@ from mle_ext_sharing.public import Public
 from mle_ext_sharing.statement import Comparison
 from mle_ext_sharing.verifying import verify_group
 from mlecore.errors import DataError, UsageError
-from mlecore.runs.record import RunRecord
+from mlecore.model.record import RunRecord
 from mlecore.runs.store import load_group, open_group
 
 

@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import Any, get_args
 
 from mle_ext_sharing.foreign import ForeignRun, create_imported, label_of
-from mlecore.competitions import competition
-from mlecore.data.prepared import DataKind
 from mlecore.errors import DataError, UsageError
 from mlecore.grading.medals import thresholds_for
-from mlecore.grading.report import Report, award
+from mlecore.grading.report import award
+from mlecore.model.data_kind import DataKind
 from mlecore.model.imported import Imported
-from mlecore.regular import read_regular
+from mlecore.model.report import Report
+from mlecore.plugins.competitions import competition
 from mlecore.runs.journal import now
+from mlecore.util.regular import read_regular
 
 _LIMIT = 64 * 2**20  # bytes
 _FIX = (

@@ -15,9 +15,9 @@ from mle_ext_sharing import ssh_signatures
 from mle_ext_sharing.bundle import SIGNATURES, OpenBundle
 from mle_ext_sharing.ssh_signatures import Signer
 from mle_ext_sharing.statement import Attestations, Comparison, Role, Statement, claim_of, state, subjects
-from mlecore import files
 from mlecore.errors import DataError, UsageError
-from mlecore.schema import LIMIT
+from mlecore.util import files
+from mlecore.util.schema import LIMIT
 
 _MOST = 100  # statements of one bundle
 _SECOND_PARTY = "It needs another key and another name in allowed_signers than everyone who signed that they ran it."

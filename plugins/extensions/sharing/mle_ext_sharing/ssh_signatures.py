@@ -17,9 +17,9 @@ from typing import IO
 
 from attrs import frozen
 
-from mlecore.child_environment import child_environment
 from mlecore.errors import DataError, MlecoreError, UsageError
-from mlecore.regular import read_regular
+from mlecore.util.child_environment import child_environment
+from mlecore.util.regular import read_regular
 
 NAMESPACE = "mlecore"
 LIMIT = 64 * 1024  # bytes of a signature or a public key

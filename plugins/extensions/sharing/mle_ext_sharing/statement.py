@@ -21,8 +21,8 @@ from mle_ext_sharing.public import model_name
 from mlecore.runs.folders import RECORD
 from mlecore.runs.journal import now
 from mlecore.runs.store import load_group, open_group
-from mlecore.schema import NOT_IN_FILE, SchemaError, parse_json, plain, structure_newer
-from mlecore.units import counted
+from mlecore.util.schema import NOT_IN_FILE, SchemaError, parse_json, plain, structure_newer
+from mlecore.util.units import counted
 
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "urn:mlecore:export:v1"

@@ -9,17 +9,17 @@ from attrs import field, frozen
 
 from mle_ext_sharing.bundle import Bundle
 from mlecore.errors import DataError
-from mlecore.regular import read_regular
+from mlecore.model.record import RunRecord
 from mlecore.runs.digests import changed_output, is_own, problems
 from mlecore.runs.findings import read_findings
 from mlecore.runs.folders import PLAN, RECORD
 from mlecore.runs.journal import EVENTS, Journal
 from mlecore.runs.ownership import is_own_plan
-from mlecore.runs.record import RunRecord
 from mlecore.runs.snapshots import HISTORY
 from mlecore.runs.store import Group, load_group, open_group
-from mlecore.schema import LIMIT, SchemaError, parse_json
-from mlecore.units import counted
+from mlecore.util.regular import read_regular
+from mlecore.util.schema import LIMIT, SchemaError, parse_json
+from mlecore.util.units import counted
 
 _NAMED = 3  # runs that a message names
 

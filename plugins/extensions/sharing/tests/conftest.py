@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
-from mlecore_testing import drawn_groups
 
 from mlecore.runs.store import read_record, write_record
+from mlecore_testing import drawn_groups
 
 
 @pytest.fixture

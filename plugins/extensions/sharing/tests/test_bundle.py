@@ -15,14 +15,14 @@ from click.testing import CliRunner
 from mle_ext_sharing.bundle import OpenBundle
 from mle_ext_sharing.exporting import export_group
 from mle_ext_sharing.signed import add_signature
-from mlecore_testing import drawn_groups
 
-from mlecore.child_environment import child_environment
 from mlecore.cli import main
 from mlecore.errors import DataError, UsageError
 from mlecore.runs.journal import Journal
 from mlecore.runs.secrets import remember
 from mlecore.runs.store import load_group, write_record
+from mlecore.util.child_environment import child_environment
+from mlecore_testing import drawn_groups
 
 
 def verify(path: Path, *words: str):

@@ -11,12 +11,12 @@ import pytest
 from click.testing import CliRunner
 from mle_ext_sharing.importing import import_runs
 from mle_ext_sharing.mlebench import import_group
-from mlecore_testing import drawn_groups, grades
 
 from mlecore.cli import main
 from mlecore.errors import DataError, UsageError
-from mlecore.runs.record import RunRecord
+from mlecore.model.record import RunRecord
 from mlecore.runs.store import load_group
+from mlecore_testing import drawn_groups, grades
 
 PLAIN = "leaf-classification_1b2c3d4e-0001", "leaf-classification_1b2c3d4e-0002", "AI4Code_9f-1"
 

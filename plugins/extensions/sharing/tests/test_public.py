@@ -10,17 +10,18 @@ from attrs import evolve
 from click.testing import CliRunner
 from mle_ext_sharing.exporting import export_group
 from mle_ext_sharing.public import Public
-from mlecore_testing import drawn_groups
 
-from mlecore.backends import Handle
 from mlecore.cli import main
-from mlecore.detectors import Evidence, Finding, NotRead
-from mlecore.registry.provenance import PluginUse
+from mlecore.model.backends import Handle
+from mlecore.model.detectors import Evidence, Finding, NotRead
+from mlecore.model.findings import Findings
+from mlecore.model.provenance import PluginUse
+from mlecore.model.record import Attempt, RunRecord
 from mlecore.runs.digests import with_digest
-from mlecore.runs.findings import Findings, write_findings
+from mlecore.runs.findings import write_findings
 from mlecore.runs.planning import write_plan
-from mlecore.runs.record import Attempt, RunRecord
 from mlecore.runs.store import Group, load_group, open_group, write_info, write_record
+from mlecore_testing import drawn_groups
 
 PLANTED = ("unique-home", "unique-cwd", "unique-runs", "unique-data", "unique-option", "unique-root", "unique cage")
 QUOTE = "pd.read_csv('/kaggle/input/train.csv')"

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from attrs import evolve, fields
 from mle_ext_sharing.regrade import Regraded, regrade
-from mlecore_testing.graded_groups import COMPETITION, forge, prepare_published, write_graded_group
 
 from mlecore.data.layout import DataDirs
 from mlecore.data.manifest import read_head, write_head
-from mlecore.grading.report import Report
+from mlecore.model.report import Report
+from mlecore_testing.graded_groups import COMPETITION, forge, prepare_published, write_graded_group
 
 OTHERWISE = {"created_at", "submission_path", "run", "began_with", "plugin", "extra"}
 """Fields that differ between two honest gradings, and on which nothing rests."""

@@ -20,12 +20,12 @@ from mle_ext_sharing.rerun import compare
 from mle_ext_sharing.signed import add_signature
 from mle_ext_sharing.ssh_signatures import BadSignature, allowed_key, sign, signer_of
 from mle_ext_sharing.statement import Comparison, Role, Statement
-from mlecore_testing import drawn_groups
 
-from mlecore.child_environment import child_environment
 from mlecore.cli import main
 from mlecore.errors import UsageError
 from mlecore.runs.store import load_group, open_group, write_info
+from mlecore.util.child_environment import child_environment
+from mlecore_testing import drawn_groups
 
 pytestmark = pytest.mark.skipif(not shutil.which("ssh-keygen"), reason="needs ssh-keygen (OpenSSH)")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from markupsafe import Markup, escape
 
-from mlecore.printable import printable
+from mlecore.util.printable import printable
 
 _SEQUENCE = re.compile(
     r"\x1b(?:\[([0-9;:]*)([@-~])|\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?|[PX^_][^\x1b]{0,4096}\x1b\\|[ -/]*[0-~])"

@@ -13,11 +13,11 @@ from attrs import evolve
 
 from mlecore.controller.watching import Running, time_left
 from mlecore.errors import MlecoreError
+from mlecore.model.plan import PlannedRun
+from mlecore.model.record import SETTLED, STATES, RecordError, RunRecord
 from mlecore.runs.cancelled import CANCELLED
 from mlecore.runs.folders import GROUP, PLAN, is_group
 from mlecore.runs.lock import holder
-from mlecore.runs.plan import PlannedRun
-from mlecore.runs.record import SETTLED, STATES, RecordError, RunRecord
 from mlecore.runs.store import Group, open_group, planned_record
 from mlecore.runs.waiting import Reasons, read_reasons, with_reason
 

@@ -11,8 +11,8 @@ from typing import Any
 from attrs import frozen
 from markupsafe import Markup, escape
 
-from mlecore.printable import printable
 from mlecore.runs.code import CODE, paths, script
+from mlecore.util.printable import printable
 
 from .places import OUTPUT, Missing, output_file, read_start
 

@@ -7,8 +7,8 @@ from itertools import zip_longest
 
 from mle_ext_report.graded import read_graded
 
-from mlecore.runs.record import RunRecord
-from mlecore.units import show_duration
+from mlecore.model.record import RunRecord
+from mlecore.util.units import show_duration
 
 from . import code
 from .conversation import Conversations, page_of

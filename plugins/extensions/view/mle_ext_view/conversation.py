@@ -10,9 +10,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from attrs import frozen
-from mlecore_jobs.fetching import GATEWAY_LOG, TRANSCRIPTS
 
-from mlecore.runs.record import RunRecord
+from mlecore.model.record import RunRecord
+from mlecore_jobs.fetching import GATEWAY_LOG, TRANSCRIPTS
 
 from .places import Missing, open_file
 

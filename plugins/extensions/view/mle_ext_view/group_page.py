@@ -14,8 +14,8 @@ from mle_ext_report.pages.charts import Line, Point, line_chart, scatter_chart
 from mle_ext_report.pages.marks import Square
 from mle_ext_report.pages.scale import Scale
 
-from mlecore.runs.record import SETTLED, moment
-from mlecore.units import show_duration
+from mlecore.model.record import SETTLED, moment
+from mlecore.util.units import show_duration
 
 from .catalogue import Runs
 from .rows import Row

@@ -12,7 +12,7 @@ from mle_ext_report.graded import Graded, Moment
 
 from mlecore.controller.collect import MAX_CODE_FILES
 from mlecore.runs.snapshots import code_snapshots, snapshots
-from mlecore.units import show_duration
+from mlecore.util.units import show_duration
 
 from . import code
 from .places import Missing

@@ -10,13 +10,13 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from pathlib import Path
 
-from mlecore_jobs.fetching import GATEWAY_LOG, TRANSCRIPTS
-
 from mlecore.errors import MlecoreError
-from mlecore.registry.opening import open_backend
-from mlecore.runs.measured import ModelCalls, measure
-from mlecore.runs.record import RunRecord
+from mlecore.model.calls import ModelCalls
+from mlecore.model.record import RunRecord
+from mlecore.plugins.opening import open_backend
+from mlecore.runs.measured import measure
 from mlecore.runs.secrets import search
+from mlecore_jobs.fetching import GATEWAY_LOG, TRANSCRIPTS
 
 _COPIES = 64  # active runs whose calls are kept, those that were looked at last
 _INTERVAL = 5.0  # seconds between two copies of a run's calls

@@ -12,8 +12,8 @@ from typing import BinaryIO
 
 from mlecore.controller.output import saved
 from mlecore.errors import MlecoreError
-from mlecore.registry.opening import open_backend
-from mlecore.runs.record import RunRecord
+from mlecore.model.record import RunRecord
+from mlecore.plugins.opening import open_backend
 from mlecore.runs.secrets import search
 
 from .places import Missing, open_file

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, BinaryIO
 
-from mlecore.runs.record import SETTLED
+from mlecore.model.record import SETTLED
 
 from . import code, logs
 from .conversation import Conversations

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from mlecore.errors import DataError
-from mlecore.regular import open_regular
+from mlecore.util.regular import open_regular
 
 OUTPUT = ("code", "logs", "submission", "snapshots", "code_snapshots", "attempts", "findings")
 """Folders of a run whose files are shown. Others, such as .secrets.json beside them, are not."""

@@ -9,10 +9,11 @@ from attrs import frozen
 from mle_ext_report.position import position
 
 from mlecore.errors import DataError
-from mlecore.grading.report import Report, read_report
-from mlecore.runs.findings import OUTCOMES, DetectorOutcome, read_findings
+from mlecore.model.findings import OUTCOMES, DetectorOutcome
+from mlecore.model.record import RunRecord, moment
+from mlecore.model.report import Report, read_report
+from mlecore.runs.findings import read_findings
 from mlecore.runs.folders import FINDINGS, RECORD
-from mlecore.runs.record import RunRecord, moment
 from mlecore.runs.store import recover_record
 
 GRADE = "grade.json"

@@ -15,14 +15,15 @@ from mle_ext_report.pages.charts import Line, line_chart
 from mle_ext_report.pages.scale import Scale
 from mle_ext_report.pages.strips import Axis, Dot, score_strip, strip_scale
 
-from mlecore.detectors import Evidence
 from mlecore.errors import MlecoreError
-from mlecore.grading.report import Report
-from mlecore.printable import printable
-from mlecore.runs.findings import place, read_findings
+from mlecore.model.detectors import Evidence
+from mlecore.model.findings import place
+from mlecore.model.record import RunRecord
+from mlecore.model.report import Report
+from mlecore.runs.findings import read_findings
 from mlecore.runs.folders import RECORD
 from mlecore.runs.journal import Journal
-from mlecore.runs.record import RunRecord
+from mlecore.util.printable import printable
 
 from .code import IN_FOLDER, listed
 from .conversation import has_conversation
@@ -143,10 +144,10 @@ def _first_rows(site: Site, record: RunRecord) -> FirstRows:
 
 def _sample(record: RunRecord) -> FirstRows:
     """Of the sample submission, where the competition and its data are on this machine."""
-    from mlecore.competitions import competition
     from mlecore.data.layout import DataDirs
     from mlecore.data.opening import open_prepared
     from mlecore.data.sample import open_sample
+    from mlecore.plugins.competitions import competition
 
     try:
         target = competition(record.competition, record.edition)

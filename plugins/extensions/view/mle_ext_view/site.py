@@ -16,9 +16,9 @@ from urllib.parse import quote, urlencode
 from mle_ext_report.cells import one_line
 from mle_ext_report.pages import environment, inline, linked
 
-from mlecore.printable import printable
-from mlecore.runs.record import RunRecord
-from mlecore.units import counted, show_duration, show_size
+from mlecore.model.record import RunRecord
+from mlecore.util.printable import printable
+from mlecore.util.units import counted, show_duration, show_size
 
 from .catalogue import Catalogue
 from .code import colours

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from mlecore import files
 from mlecore.errors import UsageError
-from mlecore.runs.record import RunRecord
+from mlecore.model.record import RunRecord
+from mlecore.util import files
 
 from . import code, compare, group_page, part_pages, run_page
 from .conversation import Conversations

@@ -9,20 +9,20 @@ from typing import Any
 
 import msgspec
 from attrs import evolve
-from mlecore_gateway.calls import Call, Tokens
-from mlecore_gateway.transcripts import Transcripts
-from mlecore_testing.grades import report
 
-from mlecore.agents import Outcome, Usage
-from mlecore.detectors import Detection, Evidence, Finding
-from mlecore.grading.report import Report
-from mlecore.registry.provenance import PluginUse
+from mlecore.model.agents import Outcome, Usage
+from mlecore.model.detectors import Detection, Evidence, Finding
+from mlecore.model.provenance import PluginUse
+from mlecore.model.record import Attempt, Collected, RunRecord
+from mlecore.model.report import Report
 from mlecore.runs.digests import with_digest, with_digests
 from mlecore.runs.findings import findings_of, group_digest, write_findings
 from mlecore.runs.journal import Journal
 from mlecore.runs.planning import make_plan
-from mlecore.runs.record import Attempt, Collected, RunRecord
 from mlecore.runs.store import create_group, planned_records
+from mlecore_gateway.calls import Call, Tokens
+from mlecore_gateway.transcripts import Transcripts
+from mlecore_testing.grades import report
 
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>"
 SECRET = "not for anybody 7f3a"

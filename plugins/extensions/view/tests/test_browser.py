@@ -10,9 +10,9 @@ from pathlib import Path
 import groups_on_disk
 import pytest
 from attrs import evolve
-from mlecore_testing.browser import Browser
 
 from mlecore.runs.store import read_record
+from mlecore_testing.browser import Browser
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 RUN = "alpha--optical-digits--0"

@@ -15,13 +15,13 @@ from mle_ext_view.app import _version, make_app
 from mle_ext_view.group_page import group_page
 from mle_ext_view.run_page import run_page
 from mle_ext_view.site import Site
-from mlecore_jobs.fetching import Fetched
 from starlette.testclient import TestClient
 
-from mlecore.backends import Handle
 from mlecore.errors import BackendUnreachable
-from mlecore.model_access import ModelAccess
-from mlecore.runs.record import RunRecord
+from mlecore.model.backends import Handle
+from mlecore.model.model_access import ModelAccess
+from mlecore.model.record import RunRecord
+from mlecore_jobs.fetching import Fetched
 
 
 class Job:

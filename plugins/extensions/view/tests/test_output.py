@@ -13,9 +13,9 @@ from mle_ext_view import output
 from mle_ext_view.app import make_app
 from starlette.testclient import TestClient
 
-from mlecore.backends import Handle
 from mlecore.errors import BackendUnreachable
-from mlecore.runs.record import RunRecord
+from mlecore.model.backends import Handle
+from mlecore.model.record import RunRecord
 from mlecore.runs.secrets import remember
 
 KEY = "sk-0123456789abcdef"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from mlecore.agents import Launch, Task
 from mlecore.errors import UsageError
-from mlecore.options import Option
+from mlecore.model.agents import Launch, Task
+from mlecore.model.options import Option
 
 WORK = Path(__file__).parent / "work"
 

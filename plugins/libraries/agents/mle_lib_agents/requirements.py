@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mlecore.errors import DataError, UsageError
-from mlecore.regular import read_regular
+from mlecore.util.regular import read_regular
 
 _DEEPEST = 10  # files that name each other
 _LARGEST = 1 << 20  # bytes

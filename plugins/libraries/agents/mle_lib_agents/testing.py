@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+
+from mlecore.util.child_environment import child_environment
 from mlecore_testing import ScriptedRun, scripted_run
 from mlecore_testing.models import Answer, Script, scripted_model
-
-from mlecore.child_environment import child_environment
 
 SAID = "That is all."
 

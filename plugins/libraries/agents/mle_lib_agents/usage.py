@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from mlecore.agents import Usage
 from mlecore.errors import DataError
-from mlecore.regular import open_regular
+from mlecore.model.agents import Usage
+from mlecore.util.regular import open_regular
 
 _LINE = 16 << 20  # bytes; a longer line is skipped
 _BYTES = 1 << 30  # of a file; what follows is not read

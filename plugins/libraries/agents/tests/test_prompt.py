@@ -10,9 +10,9 @@ from attrs import evolve
 from mle_lib_agents import model
 from mle_lib_agents.usage import json_lines, reported, total
 
-from mlecore.agents import Task
+from mlecore.controller.instructions import instructions
 from mlecore.errors import UsageError
-from mlecore.sandbox.instructions import instructions
+from mlecore.model.agents import Task
 
 TEXTS = instructions(time_limit=5400, hardware="2 CPUs, one GPU", network="llm")
 TASK = Task(

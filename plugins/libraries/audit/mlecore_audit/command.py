@@ -37,10 +37,10 @@ def command(
     Reads the answers and all public files. Exit codes: 0 nothing above a caution, 1 an answer or a leak, 2 usage
     error, 3 neither, but something could not be examined.
     """
-    from mlecore.api import competition
     from mlecore.cli._shared import print_json
     from mlecore.data.layout import DataDirs
     from mlecore.data.opening import open_prepared
+    from mlecore.plugins.competitions import competition
     from mlecore_audit.finding import UNEXAMINED
     from mlecore_audit.page import Audited, write_page
     from mlecore_audit.run import audit

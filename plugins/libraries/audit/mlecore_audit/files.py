@@ -25,8 +25,8 @@ from typing import IO, Any, Literal
 
 from attrs import frozen
 
-from mlecore.archives import RATIO, SMALL, refuse_zip_bomb
 from mlecore.errors import DataError
+from mlecore_toolkit.archives import RATIO, SMALL, refuse_zip_bomb
 
 Packing = Literal["", "zip", "tar", "7z", "gzip", "bz2", "xz", "base64"]
 Failed = Callable[[str, str], None]  # (name of the file, what went wrong)
@@ -258,7 +258,7 @@ def _zip_time(info: zipfile.ZipInfo) -> float | None:
 
 @contextmanager
 def _unpacked_7z(file: IO[bytes]) -> Iterator[Path]:
-    from mlecore.prepare.archives import extract
+    from mlecore_toolkit.prepare.archives import extract
 
     with tempfile.TemporaryDirectory(prefix="mlecore-audit-") as name:
         packed, into = Path(name, "x.7z"), Path(name, "out")

@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 from attrs import asdict, frozen
 
-from mlecore.data.prepared import DataKind
-from mlecore.facts import Facts
 from mlecore.grading.medals import thresholds_for
+from mlecore.model.data_kind import DataKind
+from mlecore.model.facts import Facts
 
 Level = Literal["answer", "leak", "caution", "note"]
 """How serious a finding is. ``answer``: public files hold the answers. ``leak``: something that is no honest input

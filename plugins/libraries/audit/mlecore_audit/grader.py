@@ -9,12 +9,13 @@ from itertools import islice
 
 from attrs import frozen
 
+from mlecore.api import check, score
 from mlecore.errors import DataError, GradingError, InvalidSubmission, MlecoreError, PluginError
-from mlecore.scratch import scratch
-from mlecore.submissions.format import Column
+from mlecore.util.scratch import scratch
 from mlecore_audit.finding import Finding
 from mlecore_audit.mutants import Grid, mutants
 from mlecore_audit.subject import Subject
+from mlecore_toolkit.submissions.format import Column
 
 _SECONDS = 60.0  # after which no more flaws and mutants are tried
 _MUTANTS = 120
@@ -121,9 +122,9 @@ def _verdict(subject: Subject, text: bytes, *, grade: bool) -> Verdict:
         path.write_bytes(text)
         try:
             if not grade:
-                subject.competition.check(path, subject.prepared.public)
+                check(subject.competition, path, subject.prepared.public)
                 return Verdict()
-            return Verdict(score=subject.competition.grade(path, subject.prepared.private, subject.prepared.public))
+            return Verdict(score=score(subject.competition, path, subject.prepared.private, subject.prepared.public))
         except InvalidSubmission as reason:
             return Verdict(rejection=str(reason))
         except (GradingError, PluginError, DataError, MlecoreError) as error:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING, Any
 
 from mlecore.errors import DataError
-from mlecore.units import show_size
+from mlecore.util.units import show_size
 
 if TYPE_CHECKING:
     from pandas import DataFrame

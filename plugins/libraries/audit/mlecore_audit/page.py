@@ -9,9 +9,9 @@ from pathlib import Path
 import jinja2
 from attrs import frozen
 
-from mlecore import files
-from mlecore.data.prepared import DataKind
-from mlecore.facts import Facts
+from mlecore.model.data_kind import DataKind
+from mlecore.model.facts import Facts
+from mlecore.util import files
 from mlecore_audit.finding import LEVELS, UNEXAMINED, Finding, effect
 
 

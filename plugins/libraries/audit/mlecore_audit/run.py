@@ -15,11 +15,12 @@ from typing import Any
 
 from attrs import asdict
 
-from mlecore.api import Competition, competition
-from mlecore.child_environment import child_environment
 from mlecore.data.prepared import Prepared
-from mlecore.schema import plain, structure
-from mlecore.units import show_size
+from mlecore.model.competition import Competition
+from mlecore.plugins.competitions import competition
+from mlecore.util.child_environment import child_environment
+from mlecore.util.schema import plain, structure
+from mlecore.util.units import show_size
 from mlecore_audit.finding import LEVELS, UNEXAMINED, Finding
 from mlecore_audit.subject import Subject
 

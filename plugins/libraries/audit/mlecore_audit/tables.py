@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import IO, TYPE_CHECKING, Any
 
 from mlecore.errors import DataError
-from mlecore.units import show_size
+from mlecore.util.units import show_size
 from mlecore_audit import hdf5, sqlite
 from mlecore_audit.fields import reader_of
 from mlecore_audit.files import HEAD, Failed, Item, contents, is_text, packing

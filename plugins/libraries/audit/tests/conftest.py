@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mlecore_audit.finding import Finding
-from mlecore_audit.run import findings
-from mlecore_audit.subject import Subject
 from pandas import DataFrame
 
 import mlecore
 from mlecore.data.prepared import Prepared
+from mlecore_audit.finding import Finding
+from mlecore_audit.run import findings
+from mlecore_audit.subject import Subject
 
 SubjectOf = Callable[..., Subject]
 Plant = Callable[[Path, DataFrame, DataFrame], None]

@@ -18,12 +18,12 @@ import numpy as np
 import pandas as pd
 import polars
 import pytest
+
 from mlecore_audit.finding import Finding
 from mlecore_audit.match import match
 from mlecore_audit.run import findings
 from mlecore_audit.subject import Subject
-
-from mlecore.prepare.media import dicom, encode, wav
+from mlecore_toolkit.prepare.media import dicom, encode, wav
 
 pytestmark = pytest.mark.slow
 

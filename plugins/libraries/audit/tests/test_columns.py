@@ -7,8 +7,9 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from mlecore_audit.columns import copy_of, order_bits
 from numpy.typing import NDArray
+
+from mlecore_audit.columns import copy_of, order_bits
 
 Numbers = NDArray[np.float64]
 DICE = np.random.default_rng(7)

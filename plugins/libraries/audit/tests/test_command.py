@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+
 from mlecore_audit import run
 from mlecore_audit.command import command
 from mlecore_audit.finding import Finding

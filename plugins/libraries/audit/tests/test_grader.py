@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from mlecore.errors import InvalidSubmission, PluginError
 from mlecore_audit import grader
 from mlecore_audit.finding import Finding
 from mlecore_audit.subject import Subject
-
-from mlecore.errors import InvalidSubmission, PluginError
 
 pytestmark = pytest.mark.slow
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+
 from mlecore_audit import groups
 from mlecore_audit.finding import Finding
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from mlecore_audit.run import findings
-from mlecore_audit.subject import Subject
 
 import mlecore
 from mlecore.data.file_order import replace_links
 from mlecore.data.prepared import Prepared
+from mlecore_audit.run import findings
+from mlecore_audit.subject import Subject
 
 pytestmark = pytest.mark.slow
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+
 from mlecore_audit import labels
 from mlecore_audit.labels import drift_of
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+
 from mlecore_audit.fields import reader_of
 from mlecore_audit.files import contents
 from mlecore_audit.keys import Keys

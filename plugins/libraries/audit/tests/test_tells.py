@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+
 from mlecore_audit.finding import Finding
 from mlecore_audit.run import findings
 from mlecore_audit.subject import Subject
-
-from mlecore.prepare.media import encode
+from mlecore_toolkit.prepare.media import encode
 
 FoundBy = Callable[..., list[Finding]]
 

@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.typing import NDArray
+from PIL import Image
+
 from mlecore_audit import twins
 from mlecore_audit.finding import Finding
 from mlecore_audit.twins.files import read_files
@@ -17,8 +20,6 @@ from mlecore_audit.twins.hamming import near_pairs
 from mlecore_audit.twins.pictures import RADIUS
 from mlecore_audit.twins.rows import equal_rows
 from mlecore_audit.twins.texts import near_texts
-from numpy.typing import NDArray
-from PIL import Image
 
 pytestmark = pytest.mark.slow
 

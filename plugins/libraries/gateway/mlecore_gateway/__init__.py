@@ -4,5 +4,5 @@ One process beside each run holds the real key, passes on what the agent asks of
 in ``gateway.jsonl`` and ends what goes beyond the run's budgets. It needs no controller: its log is its memory.
 
 The package imports nothing of mlecore (but for the command in ``trace``), because it also runs where mlecore is not
-installed: in a container or a pod, built from ``mlecore.model_access.recipe()``.
+installed: in a container or a pod, built from ``mlecore.model.model_access.recipe()``.
 """

@@ -15,6 +15,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
+
 from mlecore_gateway.calls import Call
 from mlecore_gateway.ledger import LOG, read_calls
 from mlecore_gateway.server import serving

@@ -11,6 +11,7 @@ import json
 from typing import Any
 
 import pytest
+
 from mlecore_gateway.settings import Price
 
 from .conftest import BODY, CHAT, TOKEN, post, raw

@@ -15,14 +15,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+
+from mlecore.runs.measured import spent_in
 from mlecore_gateway.budgets import Budget
 from mlecore_gateway.calls import Call, Tokens
 from mlecore_gateway.ledger import LOG, Ledger, LedgerError, Spent, read_calls
 from mlecore_gateway.prices import Prices
 from mlecore_gateway.settings import Price, read_settings
 from mlecore_testing.models import Answer, Model, Script, Usage, scripted_model
-
-from mlecore.runs.measured import spent_in
 
 from .conftest import CHAT, KEY, TOKEN, Front
 

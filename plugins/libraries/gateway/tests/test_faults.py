@@ -8,6 +8,7 @@ import threading
 import time
 
 import pytest
+
 from mlecore_gateway import faults
 from mlecore_gateway.ledger import LOG, read_calls
 from mlecore_gateway.settings import Settings

@@ -10,6 +10,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+
 from mlecore_gateway import ledger, server
 from mlecore_gateway.masking import Mask
 from mlecore_testing.models import Answer

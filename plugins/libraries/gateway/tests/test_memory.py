@@ -9,6 +9,7 @@ import socket
 import threading
 
 import pytest
+
 from mlecore_gateway import server
 from mlecore_gateway.memory import Memory
 from mlecore_gateway.reading import Unreadable, decoder

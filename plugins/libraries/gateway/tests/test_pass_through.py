@@ -9,6 +9,7 @@ import threading
 import time
 
 import pytest
+
 from mlecore_testing.models import Answer
 from mlecore_testing.models.script import Tool
 

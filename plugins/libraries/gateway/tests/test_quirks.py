@@ -9,6 +9,7 @@ import threading
 import time
 
 import pytest
+
 from mlecore_gateway import exchange, server
 from mlecore_gateway.failures import failure_in
 

@@ -9,6 +9,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+
 from mlecore_gateway.asking import LONGEST_ANSWER, read_request
 from mlecore_gateway.budgets import Budget
 from mlecore_gateway.calls import Tokens

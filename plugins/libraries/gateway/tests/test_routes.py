@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+
 from mlecore_gateway.refusals import Refusal
 from mlecore_gateway.routes import Rule, find_route
 

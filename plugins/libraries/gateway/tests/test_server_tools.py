@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+
 from mlecore_gateway import server_tools
 from mlecore_gateway.prices import Prices
 from mlecore_gateway.settings import Price

@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 from click.testing import CliRunner
+
+from mlecore.cli import main
+from mlecore.runs.planning import make_plan
+from mlecore.runs.store import create_group, planned_records, write_record
 from mlecore_gateway.ledger import LOG
 from mlecore_gateway.settings import Price
 from mlecore_gateway.trace import write_trace
 from mlecore_gateway.trace.steps import Steps
 from mlecore_gateway.transcripts import FILE
 from mlecore_testing.models import Answer, Tool, Usage
-
-from mlecore.cli import main
-from mlecore.runs.planning import make_plan
-from mlecore.runs.store import create_group, planned_records, write_record
 
 HEAD = {"session_id": "1", "agent": {"name": "a", "version": "1"}}
 ANSWERS = (

@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from mlecore.errors import BackendError
-from mlecore.globs import Glob
+from mlecore.util.globs import Glob
 from mlecore_jobs.fetching import OUTSIDE_LOGS, Fetched, Receiver, Selection
 
 MAX_ENTRIES = 500_000  # names that are read

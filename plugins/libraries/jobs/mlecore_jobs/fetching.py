@@ -17,8 +17,8 @@ from typing import IO
 from attrs import frozen
 
 from mlecore.errors import DiskError
-from mlecore.globs import Glob
-from mlecore.printable import printable
+from mlecore.util.globs import Glob
+from mlecore.util.printable import printable
 
 RELAY_LOG = PurePosixPath("logs/relay.jsonl")
 GATEWAY_LOG = PurePosixPath("logs/gateway.jsonl")

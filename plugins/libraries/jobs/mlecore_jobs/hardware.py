@@ -11,7 +11,7 @@ from typing import Any, Dict, Optional  # noqa: UP035
 
 
 def measured(cpus: Optional[float], memory: Optional[int], gpus: Sequence[str] = ()) -> Dict[str, Any]:  # noqa: UP006, UP045
-    """The fields of ``mlecore.backends.Hardware`` for a job with these limits; None: it may use the whole machine."""
+    """The fields of ``Hardware`` for a job with these limits; None: it may use the whole machine."""
     affinity = getattr(os, "sched_getaffinity", None)
     here = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     system = os.uname()

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+
 from mlecore_jobs import collect
 from mlecore_jobs.fetching import MAX_REFUSED, Fetched
 from mlecore_testing.backends.patterns import TABLE, TREE

@@ -7,12 +7,12 @@ import io
 from pathlib import Path, PurePosixPath
 
 import pytest
-from mlecore_jobs import fetching
-from mlecore_jobs.fetching import RELAY_LOG, Receiver
 
 from mlecore.errors import DiskError
-from mlecore.globs import Glob
-from mlecore.printable import printable
+from mlecore.util.globs import Glob
+from mlecore.util.printable import printable
+from mlecore_jobs import fetching
+from mlecore_jobs.fetching import RELAY_LOG, Receiver
 
 
 @pytest.fixture

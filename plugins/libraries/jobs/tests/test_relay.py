@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from mlecore_jobs import relay as relay_module
 from mlecore_jobs.relay import Log, Pattern, relay, vet
 

@@ -11,11 +11,11 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from mlecore_jobs import INSIDE
 
 from mlecore.errors import InvalidSubmission
-from mlecore.submissions import guard
-from mlecore.submissions.format import Format
+from mlecore_jobs import INSIDE
+from mlecore_toolkit.submissions import guard
+from mlecore_toolkit.submissions.format import Format
 
 SAMPLE = "id,p\na,0.5\nb,0.5\nc,0.5\n"
 FORM = {"id": "id", "columns": {"p": {"type": "number", "low": 0, "high": 1}}}

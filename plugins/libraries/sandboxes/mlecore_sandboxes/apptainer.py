@@ -18,12 +18,12 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 
 from attrs import evolve
+
+from mlecore.model.backends import Enforcement, Job, Problem, Sandbox
+from mlecore.util.child_environment import child_environment
 from mlecore_jobs import confining, seccomp
 from mlecore_jobs.supervise import enter, relaying
 from mlecore_jobs.supervise.door import SOCKET
-
-from mlecore.backends import Enforcement, Job, Problem, Sandbox
-from mlecore.child_environment import child_environment
 from mlecore_sandboxes import bubblewrap, view
 from mlecore_sandboxes.pythons import base_python
 

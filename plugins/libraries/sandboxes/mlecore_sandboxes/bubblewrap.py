@@ -12,10 +12,10 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 
 from attrs import field, frozen
-from mlecore_jobs.supervise import slirp
 
-from mlecore.backends import Job, Problem, Resources
-from mlecore.child_environment import child_environment
+from mlecore.model.backends import Job, Problem, Resources
+from mlecore.util.child_environment import child_environment
+from mlecore_jobs.supervise import slirp
 from mlecore_sandboxes import view
 
 AGENT = 1000  # uid of the agent inside, if it has a user namespace

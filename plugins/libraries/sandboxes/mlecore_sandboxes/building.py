@@ -17,12 +17,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from attrs import frozen
+
+from mlecore.errors import BackendError
+from mlecore.util.child_environment import NPM, PIP, PROXIES, child_environment
 from mlecore_jobs import seccomp
 from mlecore_jobs.mirrors import mirrors, npm_variables
 from mlecore_jobs.supervise.door import Door
-
-from mlecore.child_environment import NPM, PIP, PROXIES, child_environment
-from mlecore.errors import BackendError
 from mlecore_sandboxes import apptainer, bubblewrap, build_network, folders
 from mlecore_sandboxes.view import Isolation
 

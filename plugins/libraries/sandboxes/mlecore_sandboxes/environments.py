@@ -19,14 +19,13 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from uuid import uuid4
 
+from mlecore.errors import BackendError, ImageGone
+from mlecore.model.agents import Recipe
+from mlecore.model.backends import CachedImage, Image
+from mlecore.util.child_environment import child_environment
+from mlecore.util.files import remove, replace
 from mlecore_jobs.supervise.files import SPEC, read_json
 from mlecore_jobs.supervise.spec import read_spec
-
-from mlecore.agents import Recipe
-from mlecore.backends import CachedImage, Image
-from mlecore.child_environment import child_environment
-from mlecore.errors import BackendError, ImageGone
-from mlecore.files import remove, replace
 from mlecore_sandboxes import folders
 from mlecore_sandboxes.installing import (
     LOCK,

@@ -11,14 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
 
-from mlecore_jobs.supervise.spec import read_spec
-
-from mlecore import files
-from mlecore.backends import Handle
-from mlecore.child_environment import child_environment
 from mlecore.errors import BackendError, BackendUnreachable
-from mlecore.scratch import abandoned, held
-from mlecore.units import show_size
+from mlecore.model.backends import Handle
+from mlecore.util import files
+from mlecore.util.child_environment import child_environment
+from mlecore.util.scratch import abandoned, held
+from mlecore.util.units import show_size
+from mlecore_jobs.supervise.spec import read_spec
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,120}")
 

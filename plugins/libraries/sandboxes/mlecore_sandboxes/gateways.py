@@ -6,12 +6,11 @@ import os
 import sys
 from pathlib import Path
 
-from mlecore_jobs.supervise import relaying
-
 import mlecore
-from mlecore.backends import Job
 from mlecore.errors import BackendError
-from mlecore.model_access import Process, gateway
+from mlecore.model.backends import Job
+from mlecore.model.model_access import Process, gateway
+from mlecore_jobs.supervise import relaying
 from mlecore_sandboxes import folders
 
 

@@ -7,9 +7,9 @@ import json
 import subprocess
 from pathlib import Path
 
-from mlecore.backends import Image
-from mlecore.child_environment import child_environment
 from mlecore.errors import BackendError
+from mlecore.model.backends import Image
+from mlecore.util.child_environment import child_environment
 from mlecore_sandboxes import apptainer, environments, folders, view
 
 _LOCAL = ("docker-archive:", "oci-archive:", "oci:")

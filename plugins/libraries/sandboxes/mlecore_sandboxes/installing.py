@@ -16,10 +16,10 @@ from typing import Any, TextIO
 
 from attrs import frozen
 
-from mlecore.agents import Recipe
-from mlecore.child_environment import NPM, PIP
 from mlecore.errors import BackendError, DataError
-from mlecore.regular import read_regular
+from mlecore.model.agents import Recipe
+from mlecore.util.child_environment import NPM, PIP
+from mlecore.util.regular import read_regular
 from mlecore_sandboxes import folders
 from mlecore_sandboxes.building import Step, run
 from mlecore_sandboxes.pythons import Python

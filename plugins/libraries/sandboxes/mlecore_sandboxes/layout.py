@@ -8,17 +8,16 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
+from mlecore.errors import BackendError, DiskError
+from mlecore.model.agents import HOME
+from mlecore.model.backends import TOOLS, Job, Resources, environment
+from mlecore.util import spare
+from mlecore.util.units import show_size
 from mlecore_jobs import relay
 from mlecore_jobs.supervise import cgroups, relaying
 from mlecore_jobs.supervise.files import STATE, read_json
 from mlecore_jobs.supervise.processes import MARK, boot_id
 from mlecore_jobs.supervise.spec import JobSpec, write_spec
-
-from mlecore import spare
-from mlecore.agents import HOME
-from mlecore.backends import TOOLS, Job, Resources, environment
-from mlecore.errors import BackendError, DiskError
-from mlecore.units import show_size
 from mlecore_sandboxes import apptainer, bubblewrap, environments, gpus, images
 from mlecore_sandboxes.view import Isolation
 

@@ -15,15 +15,10 @@ from typing import ClassVar
 from uuid import uuid4
 
 from attrs import frozen
-from mlecore_jobs import collect, seccomp
-from mlecore_jobs.fetching import Fetched
-from mlecore_jobs.supervise import processes, relaying, slirp
-from mlecore_jobs.supervise.files import SPEC, STATE, STOP, read_json
-from mlecore_jobs.supervise.spec import read_spec
 
-from mlecore import spare
-from mlecore.agents import HOME, Recipe
-from mlecore.backends import (
+from mlecore.errors import BackendError, BackendUnreachable, DiskError
+from mlecore.model.agents import HOME, Recipe
+from mlecore.model.backends import (
     Backend,
     CachedImage,
     Capacity,
@@ -39,8 +34,13 @@ from mlecore.backends import (
     Sandbox,
     secret_values,
 )
-from mlecore.errors import BackendError, BackendUnreachable, DiskError
-from mlecore.options import Option, declared, read_settings, setting, words
+from mlecore.model.options import Option, declared, read_settings, setting, words
+from mlecore.util import spare
+from mlecore_jobs import collect, seccomp
+from mlecore_jobs.fetching import Fetched
+from mlecore_jobs.supervise import processes, relaying, slirp
+from mlecore_jobs.supervise.files import SPEC, STATE, STOP, read_json
+from mlecore_jobs.supervise.spec import read_spec
 from mlecore_sandboxes import bubblewrap, environments, folders, gateways, layout, preflight, supervision
 from mlecore_sandboxes.view import Isolation
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import attrs
 
-from mlecore import agents, backends
+from mlecore.model import agents, backends
 
 _CLASSES = {
     kind.__name__: kind

@@ -6,11 +6,10 @@ import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from mlecore_jobs.supervise import cgroups, slirp
-
-from mlecore.backends import Capacity, Problem, Resources
 from mlecore.errors import BackendError
-from mlecore.units import counted, show_size
+from mlecore.model.backends import Capacity, Problem, Resources
+from mlecore.util.units import counted, show_size
+from mlecore_jobs.supervise import cgroups, slirp
 from mlecore_sandboxes import folders, gpus
 
 

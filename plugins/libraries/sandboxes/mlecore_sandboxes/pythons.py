@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from mlecore.child_environment import child_environment
 from mlecore.errors import BackendError
+from mlecore.util.child_environment import child_environment
 
 _ASK = """
 import platform, sys

@@ -16,17 +16,16 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import mlecore
 import mlecore_jobs
+from mlecore.errors import BackendError
+from mlecore.model.backends import GONE, Hardware, JobStatus
+from mlecore.util.child_environment import child_environment
 from mlecore_jobs.supervise import processes
 from mlecore_jobs.supervise.cgroups import Group
 from mlecore_jobs.supervise.files import LOCK, OUTPUT, STATE, read_json, write_json
 from mlecore_jobs.supervise.processes import boot_id
 from mlecore_jobs.supervise.spec import JobSpec, read_spec
-
-import mlecore
-from mlecore.backends import GONE, Hardware, JobStatus
-from mlecore.child_environment import child_environment
-from mlecore.errors import BackendError
 from mlecore_sandboxes import pythons
 
 _SUPERVISED = 20.0  # seconds until a supervisor must have taken over a job

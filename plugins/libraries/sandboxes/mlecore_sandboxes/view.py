@@ -8,8 +8,8 @@ from typing import Literal
 
 from attrs import frozen
 
-from mlecore.agents import HOME
-from mlecore.backends import TOOLS, Job
+from mlecore.model.agents import HOME
+from mlecore.model.backends import TOOLS, Job
 
 # From /etc only what programs need to run; nothing about the machine's users, keys or services.
 _ETC = (

@@ -12,9 +12,9 @@ from click.testing import CliRunner, Result
 from mlecore_sandboxes import environments
 from mlecore_sandboxes.machine import Machine
 
-from mlecore.agents import Recipe
 from mlecore.cli.images import command
 from mlecore.errors import ImageGone
+from mlecore.model.agents import Recipe
 
 TOOL, OTHER = Recipe(files={"/srv/tool": b"x" * 100_000}), Recipe(files={"/srv/other": b"y"})
 

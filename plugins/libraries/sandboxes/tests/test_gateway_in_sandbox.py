@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from mlecore.model.model_access import ModelAccess
 from mlecore_testing.models import Answer, Model, Script, scripted_model
 from mlecore_testing.models.client import ASK
-
-from mlecore.model_access import ModelAccess
 
 pytestmark = pytest.mark.sandbox
 

@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import attrs
-import mlecore_jobs
 import mlecore_sandboxes
-import mlecore_testing
 import pluggy
 import pytest
 
 import mlecore
+import mlecore_jobs
+import mlecore_testing
 
 pytestmark = pytest.mark.sandbox
 PYTHON = "/usr/bin/python3"

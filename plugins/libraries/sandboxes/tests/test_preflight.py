@@ -69,7 +69,7 @@ def test_a_strict_umask_does_not_shut_the_agent_out(lab: Any) -> None:
     before = os.umask(0o077)
     try:
         script = "cat /opt/mlecore/init /etc/passwd /srv/x notes/a >/dev/null && touch notes/b && python -c ''"
-        from mlecore.agents import Recipe
+        from mlecore.model.agents import Recipe
 
         recipe = Recipe(files={"/srv/x": b"x"})
         status, output = lab.run("/bin/sh", "-c", script, files={"notes/a": b"x"}, recipe=recipe)

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from mlecore_sandboxes import pythons
 
-from mlecore.agents import Recipe
 from mlecore.errors import BackendError
+from mlecore.model.agents import Recipe
 
 FAKE = """#!/bin/sh
 echo 'CPython 3.{minor}.1'; echo /opt/fake/bin/python3.{minor}; echo /opt/fake

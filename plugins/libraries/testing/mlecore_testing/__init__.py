@@ -10,45 +10,7 @@ Other plugins need one line::
         check_agent("baseline")
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from mlecore.lazy import lazy_names
-
-if TYPE_CHECKING:
-    from mlecore_testing.agents import check_agent
-    from mlecore_testing.agents.scripted import ScriptedRun, scripted_run
-    from mlecore_testing.backends import check_backend
-    from mlecore_testing.competitions import check_competition
-    from mlecore_testing.detectors import check_detector
-    from mlecore_testing.rules import ConformanceError, Skipped
-    from mlecore_testing.trial import Trial
-
-__all__ = [
-    "ConformanceError",
-    "ScriptedRun",
-    "Skipped",
-    "Trial",
-    "check_agent",
-    "check_backend",
-    "check_competition",
-    "check_detector",
-    "scripted_run",
-]
+import lazy_loader
 
 # Every pytest run imports this package, for its pytest plugin.
-__getattr__ = lazy_names(
-    __name__,
-    {
-        "ConformanceError": "mlecore_testing.rules",
-        "ScriptedRun": "mlecore_testing.agents.scripted",
-        "Skipped": "mlecore_testing.rules",
-        "Trial": "mlecore_testing.trial",
-        "check_agent": "mlecore_testing.agents",
-        "check_backend": "mlecore_testing.backends",
-        "check_competition": "mlecore_testing.competitions",
-        "check_detector": "mlecore_testing.detectors",
-        "scripted_run": "mlecore_testing.agents.scripted",
-    },
-)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

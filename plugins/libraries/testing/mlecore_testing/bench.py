@@ -7,8 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from mlecore.options import resolve
-from mlecore.registry.loading import Loaded
+from mlecore.model.options import resolve
+from mlecore.plugins.loading import Loaded
 from mlecore_testing.declared import option_flaws, secret_flaws, summary_flaws
 from mlecore_testing.light import light
 from mlecore_testing.rules import Broken, Rule

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from mlecore.child_environment import NPM, PROXIES, child_environment
+from mlecore.util.child_environment import NPM, PROXIES, child_environment
 
 PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 

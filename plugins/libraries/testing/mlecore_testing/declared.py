@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import get_args
 
-from mlecore.options import Option, OptionType
+from mlecore.model.options import Option, OptionType
 
 _OPTION = re.compile(r"[a-z][a-z0-9-]*")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mlecore.child_environment import child_environment
+from mlecore.util.child_environment import child_environment
 
 EXT4_IOC_SHUTDOWN = 0x8004587D
 NO_LOG_FLUSH = 2  # what the journal has not written yet is lost, as when the power goes

@@ -12,13 +12,13 @@ from typing import Any, Literal
 from attrs import evolve
 from mle_ext_report.benchmark import comparable, split_ids
 
-from mlecore.agents import Usage
-from mlecore.backends import Hardware
-from mlecore.grading.report import Report
-from mlecore.registry.provenance import PluginUse
+from mlecore.model.agents import Usage
+from mlecore.model.backends import Hardware
+from mlecore.model.provenance import PluginUse
+from mlecore.model.record import Collected, RunRecord, State
+from mlecore.model.report import Report
 from mlecore.runs.digests import with_digest, with_digests
 from mlecore.runs.planning import parse_plan
-from mlecore.runs.record import Collected, RunRecord, State
 from mlecore.runs.store import create_group, planned_records
 
 from .grades import report

@@ -12,16 +12,16 @@ from typing import Any
 
 from attrs import evolve
 
-from mlecore.competitions import competition
-from mlecore.data import open_prepared
 from mlecore.data.layout import DataDirs
 from mlecore.data.manifest import read_head, write_head
+from mlecore.data.opening import open_prepared
 from mlecore.data.preparing import prepare
 from mlecore.data.sources import Synthetic
 from mlecore.grading.report import grade
-from mlecore.registry.provenance import PluginUse, plugin_use
+from mlecore.model.provenance import PluginUse, plugin_use
+from mlecore.model.record import Collected, RunRecord
+from mlecore.plugins.competitions import competition
 from mlecore.runs.planning import parse_plan
-from mlecore.runs.record import Collected, RunRecord
 from mlecore.runs.store import create_group, planned_records, read_record, write_record
 
 from .drawn_groups import HARDWARE

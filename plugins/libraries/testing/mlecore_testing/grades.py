@@ -6,7 +6,7 @@ from typing import Any
 
 from attrs import evolve
 
-from mlecore.grading.report import Report
+from mlecore.model.report import Report
 
 
 def report(score: float | None = 0.8, medal: str | None = None, **changes: Any) -> Report:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from mlecore.facts import Facts
+from mlecore.model.facts import Facts
 from mlecore_testing.competitions.obfuscated import spelled, telling, words_of_data
 
 SCRIPT = r"""

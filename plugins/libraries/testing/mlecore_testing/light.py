@@ -7,8 +7,8 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-from mlecore.child_environment import child_environment
-from mlecore.registry.plugin import Plugin
+from mlecore.model.plugin import Plugin
+from mlecore.util.child_environment import child_environment
 from mlecore_testing.rules import Broken
 
 HEAVY = ("sklearn", "scipy", "PIL", "polars", "pyarrow", "cv2", "torch", "tensorflow", "docker", "kubernetes", "kaggle")

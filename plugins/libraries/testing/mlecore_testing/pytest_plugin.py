@@ -86,7 +86,7 @@ class Package(pytest.File):
 
     def collect(self) -> Iterator[pytest.Item]:
         from mlecore.errors import PluginError
-        from mlecore.facts import read_facts
+        from mlecore.model.facts import read_facts
 
         try:
             facts = read_facts(self.path.parent)

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 from attrs import frozen
 
-from mlecore.facts import Waiver
+from mlecore.model.facts import Waiver
 
 Subject = TypeVar("Subject")
 

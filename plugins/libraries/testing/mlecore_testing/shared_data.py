@@ -15,7 +15,7 @@ from mlecore.data.file_order import replace_links
 from mlecore_testing.trees import Tree, read_only, tree
 
 if TYPE_CHECKING:
-    from mlecore.competitions import Competition
+    from mlecore.model.competition import Competition
 
 
 @frozen

@@ -6,7 +6,7 @@ from typing import Any
 
 from attrs import evolve
 
-from mlecore.agents import Task
+from mlecore.model.agents import Task
 
 
 def a_task(**changes: Any) -> Task:

@@ -7,15 +7,16 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import mlecore_testing.competitions.harness as harness_module
 import pytest
+
+import mlecore_testing.competitions.harness as harness_module
+from mlecore import competition
+from mlecore.model import facts
+from mlecore.plugins import discovery, entry_points, loading
 from mlecore_testing.competitions import RULES, data
 from mlecore_testing.competitions.harness import Harness
 from mlecore_testing.rules import Stop
 from mlecore_testing.scaffold import names, write
-
-from mlecore import competition, facts
-from mlecore.registry import discovery, entry_points, loading
 
 WITHOUT_DATA = {"facts", "light", "description", "raw", "prepare", "raw-untouched"}
 

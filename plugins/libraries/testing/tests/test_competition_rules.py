@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+
 from mlecore_testing.competitions import RULES, learning
 from mlecore_testing.competitions.harness import Harness
 from mlecore_testing.rules import Broken, Undecided

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from mlecore_testing.competitions.golden import _brief, _digests, _md5_of, golden, submissions
 from mlecore_testing.competitions.harness import Harness
 from mlecore_testing.rules import Stop, Undecided

@@ -27,7 +27,7 @@ def test_whole_groups_are_fine(judge: Judge) -> None:
     whole = {
         "__init__.py": (
             f"train, test = {SPLIT}",
-            f"from mlecore.prepare import split_groups\n    train, test = {BY_GROUP}",
+            f"from mlecore_toolkit import split_groups\n    train, test = {BY_GROUP}",
         )
     }
     assert judge("groups", {**WITH_GROUPS, **whole}) == []

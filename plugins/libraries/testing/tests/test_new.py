@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from mle_lib_agents import programs
+
+from mlecore.errors import UsageError
 from mlecore_testing.models import Answer, Script, Tool, scripted_model
 from mlecore_testing.scaffold import EXAMPLES, KINDS, Names, names, write
 from mlecore_testing.scaffold.command import command
-
-from mlecore.errors import UsageError
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
+
+from mlecore.model.facts import Facts, Obfuscated
 from mlecore_testing.competitions.harness import Harness
 from mlecore_testing.competitions.obfuscated import obfuscated, signs, telling
 from mlecore_testing.rules import Undecided
-
-from mlecore.facts import Facts, Obfuscated
-from mlecore.submissions.format import Column, Format
+from mlecore_toolkit.submissions.format import Column, Format
 
 Judge = Callable[..., list[str]]
 FILE = "description_obfuscated.md"

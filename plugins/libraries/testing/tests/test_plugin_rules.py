@@ -8,6 +8,10 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+
+from mlecore.cli.plugins import command as plugins
+from mlecore.model.backends import Handle
+from mlecore.plugins.loading import load
 from mlecore_testing import check_agent, check_detector
 from mlecore_testing.agents import RULES as AGENT_RULES
 from mlecore_testing.agents.harness import AgentBench
@@ -16,10 +20,6 @@ from mlecore_testing.backends.harness import BackendBench
 from mlecore_testing.detectors import RULES as DETECTOR_RULES
 from mlecore_testing.detectors.harness import DetectorBench
 from mlecore_testing.rules import Stop, Undecided
-
-from mlecore.backends import Handle
-from mlecore.cli.plugins import command as plugins
-from mlecore.registry.loading import load
 
 Install = Callable[..., str]
 CODE = "__init__.py"

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 from attrs import evolve
-from mlecore_testing.rules import Broken, ConformanceError, Rule, Stop, Undecided, apply_rules
 
-from mlecore.facts import Waiver
+from mlecore.model.facts import Waiver
+from mlecore_testing.rules import Broken, ConformanceError, Rule, Stop, Undecided, apply_rules
 
 
 def holds(harness: object) -> Iterable[Broken]:

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from attrs import evolve
-from mlecore_testing import Trial
 
 from mlecore import Competition
 from mlecore.errors import InvalidSubmission
+from mlecore_testing import Trial
 
 
 @pytest.fixture(scope="module")

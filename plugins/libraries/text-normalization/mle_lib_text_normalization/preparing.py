@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 from mle_lib_text_normalization.names import Names
 from mle_lib_text_normalization.quoted import Unlike, quoted_rows
 from mle_lib_text_normalization.sentences import sentences_for_testing, write_pieces
-from mlecore.prepare import ZipWriter, ensure_columns, members, read_csv, renumber, split_groups, write_csv
+from mlecore_toolkit import ZipWriter, ensure_columns, members, read_csv, renumber, split_groups, write_csv
 
 if TYPE_CHECKING:
     from pandas import DataFrame

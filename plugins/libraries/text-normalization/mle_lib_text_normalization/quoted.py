@@ -16,8 +16,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from mlecore.prepare.threads import in_threads
-from mlecore.prepare.zips import open_member
+from mlecore_toolkit.prepare.threads import in_threads
+from mlecore_toolkit.prepare.zips import open_member
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,8 +11,8 @@ from typing import IO, TYPE_CHECKING, Any
 from attrs import frozen
 
 from mle_lib_text_normalization.quoted import Rows, Unlike, find_rows, header_line
-from mlecore.prepare.splits import split_positions
-from mlecore.prepare.threads import in_threads
+from mlecore_toolkit.prepare.splits import split_positions
+from mlecore_toolkit.prepare.threads import in_threads
 
 if TYPE_CHECKING:
     import numpy as np

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from mle_lib_text_normalization.names import Names
-from mlecore.prepare import ZipWriter, write_csv
+from mlecore_toolkit import ZipWriter, write_csv
 
 if TYPE_CHECKING:
     from numpy.random import RandomState

@@ -14,7 +14,7 @@ import pytest
 from mle_lib_text_normalization import Tokens, preparing, quoted, sentences, split_sentences, write_raw
 
 from mlecore.errors import DataError
-from mlecore.prepare import ZipWriter
+from mlecore_toolkit import ZipWriter
 
 TABLES = ["en_train.csv", "en_test_2.csv", "en_sample_submission_2.csv"]
 HEADER = '"sentence_id","token_id","class","before","after"\n'

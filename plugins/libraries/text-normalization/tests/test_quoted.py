@@ -13,7 +13,7 @@ from mle_lib_text_normalization import quoted
 from mle_lib_text_normalization.quoted import Rows, Unlike, quoted_rows
 
 from mlecore.errors import DataError
-from mlecore.prepare import ZipWriter
+from mlecore_toolkit import ZipWriter
 
 COLUMNS = ["number", "place", "before", "after"]
 HEADER = '"number","place","before","after"\n'

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
-from mlecore.submissions.table import Table
+from mlecore_toolkit.submissions.table import Table
 
 ANSWERS = [1, 0, 1, 1, 0, 0, 1, 0, 1, 1]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mlecore.agents import Agent, Launch, Task
 from mlecore.hookspecs import hookimpl
+from mlecore.model.agents import Agent, Launch, Task
 
 SCRIPT = b"""
 import csv

@@ -10,7 +10,7 @@ import time
 from typing import IO, Any
 
 from mle_backend_kubernetes.program.messages import BLOCK, HOME, beat, block, flush, hear, say
-from mlecore.globs import Glob
+from mlecore.util.globs import Glob
 
 MOST_NAMES = 200_000  # of one glob
 DEPTH = 200  # of folders

@@ -10,8 +10,6 @@ import sys
 import tarfile
 import time
 
-from mlecore_jobs.hardware import measured
-
 from mle_backend_kubernetes.program.messages import (
     BLOCK,
     CLAIM,
@@ -27,6 +25,7 @@ from mle_backend_kubernetes.program.messages import (
     hear_bytes,
     say,
 )
+from mlecore_jobs.hardware import measured
 
 FOLDERS = (".mlecore", "agent", "code", "data", "logs", "submission")
 BUNDLE = CLAIM + "/files.tar.gz"  # the run's files, if they are too large for a ConfigMap

@@ -9,14 +9,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from attrs import evolve
-from mlecore_jobs.supervise.files import STATE, write_json
-from mlecore_jobs.supervise.main import take
 from mlecore_sandboxes import environments, folders, layout, packing
 
 from mle_backend_slurm.entries import Entry, read_request
 from mle_backend_slurm.node import sandboxing, staging
-from mlecore.backends import Job
 from mlecore.errors import BackendError
+from mlecore.model.backends import Job
+from mlecore_jobs.supervise.files import STATE, write_json
+from mlecore_jobs.supervise.main import take
 
 SANDBOX = "sandbox.json"  # in a job's folder: how this node describes its sandboxes
 _GPUS = ("SLURM_JOB_GPUS", "SLURM_STEP_GPUS", "CUDA_VISIBLE_DEVICES")  # the first has the ids of the node's devices

@@ -6,8 +6,8 @@ from mlecore_sandboxes import apptainer, bubblewrap, environments
 from mlecore_sandboxes.machine import Machine
 from mlecore_sandboxes.view import Isolation
 
-from mlecore.backends import Sandbox
 from mlecore.errors import BackendError
+from mlecore.model.backends import Sandbox
 
 
 def chosen(wanted: str, ref: str = "") -> Isolation:

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from mle_backend_slurm.sharing import copy_public
-from mlecore import files
-from mlecore.backends import Job
 from mlecore.errors import BackendError
+from mlecore.model.backends import Job
+from mlecore.util import files
 
 _PREFIX = "mlecore-data-"
 

@@ -16,13 +16,13 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from mlecore_jobs.supervise.files import sync_disk
-from mlecore_jobs.supervise.processes import boot_id
 from mlecore_sandboxes import folders
 
 from mle_backend_ssh.remote import wire
-from mlecore import files
 from mlecore.errors import BackendError, DiskError
+from mlecore.util import files
+from mlecore_jobs.supervise.files import sync_disk
+from mlecore_jobs.supervise.processes import boot_id
 
 SUFFIX = ".mlecore-part"
 _SILENCE = 20  # seconds without a byte of content after which the alarm ends us, which unlocks the data. The controller

@@ -11,16 +11,16 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 import attrs
-from mlecore_jobs import collect
-from mlecore_jobs.fetching import Selection
 from mlecore_sandboxes import folders, packing
 from mlecore_sandboxes.machine import Machine
 
 from mle_backend_ssh.remote import survey, wire
 from mle_backend_ssh.remote.receive import receive
-from mlecore.backends import Handle, Job
 from mlecore.errors import BackendError, MlecoreError
-from mlecore.globs import Glob
+from mlecore.model.backends import Handle, Job
+from mlecore.util.globs import Glob
+from mlecore_jobs import collect
+from mlecore_jobs.fetching import Selection
 
 _PLAIN = (
     "describe",

@@ -11,10 +11,11 @@ from pathlib import Path
 
 from mle_ext_report.position import position
 
-from mlecore.competitions import competition
 from mlecore.data.prepared import Prepared
-from mlecore.grading.report import Report, grade
-from mlecore.schema import structure
+from mlecore.grading.report import grade
+from mlecore.model.report import Report
+from mlecore.plugins.competitions import competition
+from mlecore.util.schema import structure
 
 SUBMISSION = Path("/home/submission/submission.csv")
 OUTPUT = Path("/logs/verifier")

@@ -16,7 +16,7 @@ from markupsafe import Markup, escape
 
 from mle_ext_report import export
 from mle_ext_report.pages import charts, marks, strips
-from mlecore.printable import printable
+from mlecore.util.printable import printable
 
 _HERE = Path(__file__).parent
 ASSETS = _HERE / "assets"

@@ -10,7 +10,7 @@ from mle_ext_report.compare import Change, Comparison
 from mle_ext_report.document import Document
 from mle_ext_report.published import SPLITS
 from mle_ext_report.statistics import LEVEL
-from mlecore.units import counted
+from mlecore.util.units import counted
 
 
 def pairs(comparisons: Sequence[Comparison], main: bool = False) -> Section:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from mle_ext_report.cells import FLAGGED, NONE, Section, quantity, rate, rate_name, said_once, section
 from mle_ext_report.document import SetupSummary
-from mlecore.agents import OUTCOMES as HOW_AGENTS_END
-from mlecore.runs.findings import OUTCOMES, place
+from mlecore.model.agents import OUTCOMES as HOW_AGENTS_END
+from mlecore.model.findings import OUTCOMES, place
 
 _SHOWN = 3  # places of a finding
 

@@ -11,8 +11,8 @@ from mle_ext_report.document import SetupSummary
 from mle_ext_report.lines import RunLine
 from mle_ext_report.sections.setups import goals
 from mle_ext_report.statistics import LEVEL
-from mlecore.agents import OUTCOMES as HOW_AGENTS_END
-from mlecore.units import show_duration
+from mlecore.model.agents import OUTCOMES as HOW_AGENTS_END
+from mlecore.util.units import show_duration
 
 _ORDER = ("gold", "silver", "bronze")
 

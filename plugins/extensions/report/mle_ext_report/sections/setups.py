@@ -8,7 +8,7 @@ from mle_ext_report.cells import FLAGGED, NONE, Section, interval, out_of, quant
 from mle_ext_report.document import SetupSummary, ranked
 from mle_ext_report.rates import RATES
 from mle_ext_report.statistics import LEVEL
-from mlecore.units import counted, show_duration
+from mlecore.util.units import counted, show_duration
 
 _MEDALS = ("gold", "silver", "bronze")
 

@@ -36,7 +36,7 @@ def command(name: str, to: Path, logs: bool, sign: Path | None, runs: Path) -> N
     """
     from mle_ext_sharing.exporting import export_group, lost_submissions
     from mle_ext_sharing.signed import add_signature
-    from mlecore.units import counted, first, show_size
+    from mlecore.util.units import counted, first, show_size
 
     folder = group_folder(runs, name)
     if to.suffix == ".jsonl":

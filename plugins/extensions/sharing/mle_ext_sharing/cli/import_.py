@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from mlecore.cli._shared import echo, runs_option
-from mlecore.units import counted
+from mlecore.util.units import counted
 
 
 @click.command("import")

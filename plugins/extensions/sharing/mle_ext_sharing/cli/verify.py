@@ -48,7 +48,7 @@ def command(
     from mle_ext_sharing.bundle import HEAD, WrongBundle, open_bundle
     from mle_ext_sharing.verifying import verify_group
     from mlecore.runs.folders import is_group
-    from mlecore.units import first
+    from mlecore.util.units import first
 
     if bool(countersign) != (regrade or bool(rerun)) and (countersign or rerun):
         raise UsageError("--countersign signs what --regrade or --rerun found", fix="Give both, or neither.")
@@ -89,7 +89,7 @@ def _regrade(group: Path, data: tuple[Path, ...]) -> tuple[int, int]:
     """How many runs were graded as before, and the exit code."""
     from mle_ext_sharing.regrade import regrade
     from mlecore.data.layout import DataDirs
-    from mlecore.units import first
+    from mlecore.util.units import first
 
     found = regrade(group, DataDirs.of(data))
     for line in first([f"{each.run}: {line}" for each in found.different for line in each.different]):
@@ -105,7 +105,7 @@ def _check_signatures(opened: Opened, allowed: Path | None, key: Path | None) ->
     """Print who says what. Are all signatures good, and is there one if the caller named signers?"""
     from mle_ext_sharing.signed import NOT_PROVED, absent, read_signatures
     from mle_ext_sharing.ssh_signatures import allowed_key
-    from mlecore.units import first
+    from mlecore.util.units import first
 
     with allowed_key(key) if key else nullcontext(allowed) as signers:
         found = read_signatures(opened.source, opened.group, signers)

@@ -17,11 +17,11 @@ from typing import IO
 import numpy as np
 from attrs import define, field, frozen
 
-from mlecore.prepare.threads import in_threads
 from mlecore_audit.files import Item
 from mlecore_audit.subject import Subject
 from mlecore_audit.training import Role
 from mlecore_audit.twins.pictures import SIDE, Kind, Picture, hashes_of, kind_of, picture_of
+from mlecore_toolkit.prepare.threads import in_threads
 
 MOST = 200_000  # images and sounds of a part that are decoded
 _LARGEST = 64 << 20  # bytes of one that is decoded

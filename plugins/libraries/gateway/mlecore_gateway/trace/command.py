@@ -11,15 +11,15 @@ from urllib.parse import urlsplit
 
 import click
 
-from mlecore import files
 from mlecore.cli._names import RUN
 from mlecore.cli._shared import echo, runs_option
 from mlecore.cli.runs._names import one_run
 from mlecore.errors import DataError, UsageError
-from mlecore.regular import open_regular
+from mlecore.util import files
+from mlecore.util.regular import open_regular
 
 if TYPE_CHECKING:
-    from mlecore.runs.record import RunRecord
+    from mlecore.model.record import RunRecord
 
 
 @click.command("trace")
@@ -33,10 +33,9 @@ def command(name: str, out: Path | None, runs: Path) -> None:
     their results, and tokens and cost by step. The trace is made from the gateway's transcripts, so the run needs
     -G transcripts=true. Without --out, it is printed. Exit code 3 if a part is missing; the trace says which.
     """
-    from mlecore_jobs.fetching import GATEWAY_LOG, TRANSCRIPTS
-
     from mlecore.runs.secrets import search
     from mlecore_gateway.trace.document import write_trace
+    from mlecore_jobs.fetching import GATEWAY_LOG, TRANSCRIPTS
 
     record = one_run(runs, name)
     notes: list[str] = []

@@ -11,7 +11,7 @@ from .disk import others_filled
 from .files import OUTPUT
 from .spec import JobSpec
 
-INIT_KILLED = 137  # as in mlecore/backends.py, which is not imported here
+INIT_KILLED = 137  # as in mlecore/model/backends.py, which is not imported here
 TIME_UP = 124  # init's exit code
 
 
@@ -74,7 +74,7 @@ def _why(end: End) -> dict[str, Any]:
         return _infrastructure(f"the sandbox could not be made or was killed: {_last_words(end.folder)}")
     if end.late and code != TIME_UP:
         return {"timed_out": True, "reason": "it worked beyond its time limit, which init did not notice"}
-    if code == INIT_KILLED and spec.sandboxed:  # nothing inside can do that, see mlecore/backends.py
+    if code == INIT_KILLED and spec.sandboxed:  # nothing inside can do that, see mlecore/model/backends.py
         return _infrastructure("its first process was killed from outside the sandbox")
     if (code or not report(spec)) and others_filled(spec.written, spec.free_disk):
         return _infrastructure("the disk is full, though this job wrote less than was free when it began")

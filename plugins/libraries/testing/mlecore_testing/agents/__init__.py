@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from mlecore.registry.loading import load
+from mlecore.plugins.loading import load
 from mlecore_testing.agents.declares import recipe
 from mlecore_testing.agents.harness import AgentBench
 from mlecore_testing.agents.launches import home, keys, launch, pure

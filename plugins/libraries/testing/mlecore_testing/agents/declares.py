@@ -11,14 +11,14 @@ from pathlib import PurePosixPath
 from mle_lib_agents.requirements import recipe_line
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
-from mlecore.agents import Recipe
-from mlecore.child_environment import child_environment
+from mlecore.model.agents import Recipe
+from mlecore.util.child_environment import child_environment
 from mlecore_testing.agents.harness import AgentBench
 from mlecore_testing.rules import Broken, Stop
 
 _DIGEST = """
 import json, sys
-from mlecore.registry.loading import load
+from mlecore.plugins.loading import load
 print(load("agent", sys.argv[1]).hook.recipe(options=json.loads(sys.argv[2])).digest())
 """
 

@@ -7,8 +7,8 @@ from pathlib import PurePosixPath
 
 from attrs import evolve
 
-from mlecore.agents import HOME, Agent, FinishedSubmission, Launch, Recipe, Task
-from mlecore.sandbox.instructions import instructions
+from mlecore.controller.instructions import instructions
+from mlecore.model.agents import HOME, Agent, FinishedSubmission, Launch, Recipe, Task
 from mlecore_testing.bench import Bench
 
 ELSEWHERE = PurePosixPath("/srv/sandboxes/7/tree")  # where the tree is on a machine without mount namespaces

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
-from mlecore.agents import HOME, FinishedSubmission, Launch, Task
-from mlecore.globs import Glob
+from mlecore.model.agents import HOME, FinishedSubmission, Launch, Task
+from mlecore.util.globs import Glob
 from mlecore_testing.agents.harness import AgentBench
 from mlecore_testing.declared import environment_flaws
 from mlecore_testing.rules import Broken

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from attrs import frozen
 
-from mlecore.runs.record import RunRecord
+from mlecore.model.record import RunRecord
 from mlecore_testing.models import Answer, Script, Served, scripted_model
 
 _KEY = "MLECORE_SCRIPTED_MODEL_KEY"

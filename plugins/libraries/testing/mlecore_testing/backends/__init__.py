@@ -10,7 +10,7 @@ from pathlib import Path
 
 from attrs import evolve
 
-from mlecore.registry.loading import load
+from mlecore.plugins.loading import load
 from mlecore_testing.backends import ends, harm, limits, model
 from mlecore_testing.backends.declares import build, declares, describes, preflight, stage_data
 from mlecore_testing.backends.harness import BackendBench
@@ -53,7 +53,7 @@ _AT_ONCE: tuple[Rule[BackendBench], ...] = (  # the one that waits longest first
     Rule(name="locked", says="a job cannot lock its files against fetching", test=harm.locked, needs=("life",)),
     Rule(name="init-kept", says="a job cannot have its init killed", test=harm.init_kept, needs=("life",)),
     Rule(name="cut", says="no more is fetched than the limits allow", test=harm.cut, needs=("life",)),
-    Rule(name="globs", says="globs match what mlecore.globs says", test=patterns, needs=("life",)),
+    Rule(name="globs", says="globs match what mlecore.util.globs says", test=patterns, needs=("life",)),
     Rule(name="apart", says="an isolated job cannot see the controller's files", test=harm.apart, needs=("life",)),
     Rule(name="read-only", says="a job cannot change its data", test=harm.read_only, needs=("life",)),
     Rule(name="network", says="network=none means none", test=limits.network, needs=("life",)),

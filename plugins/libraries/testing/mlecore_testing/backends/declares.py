@@ -8,9 +8,9 @@ from typing import get_args
 
 from attrs import asdict
 
-from mlecore.agents import Recipe
-from mlecore.backends import Backend, Enforcement, Level, Problem, Resources, Sandbox
 from mlecore.errors import PluginError
+from mlecore.model.agents import Recipe
+from mlecore.model.backends import Backend, Enforcement, Level, Problem, Resources, Sandbox
 from mlecore_testing.backends.harness import BackendBench
 from mlecore_testing.declared import option_flaws, summary_flaws
 from mlecore_testing.rules import Broken, Stop

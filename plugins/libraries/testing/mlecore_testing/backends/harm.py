@@ -7,9 +7,8 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
-from mlecore_jobs.fetching import RELAY_LOG
-
 from mlecore.errors import BackendError
+from mlecore_jobs.fetching import RELAY_LOG
 from mlecore_testing.backends.harness import BackendBench, files
 from mlecore_testing.rules import Broken, Undecided
 

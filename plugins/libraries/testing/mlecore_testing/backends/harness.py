@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from attrs import fields
+
+from mlecore.errors import MlecoreError
+from mlecore.model.agents import Recipe
+from mlecore.model.backends import Backend, Dataset, Handle, Image, Job, JobStatus, Resources, Sandbox
+from mlecore.plugins.loading import Loaded
+from mlecore.plugins.opening import open_backend
 from mlecore_jobs import INSIDE
 from mlecore_jobs.fetching import Fetched
-
-from mlecore.agents import Recipe
-from mlecore.backends import Backend, Dataset, Handle, Image, Job, JobStatus, Resources, Sandbox
-from mlecore.errors import MlecoreError
-from mlecore.registry.loading import Loaded
-from mlecore.registry.opening import open_backend
 from mlecore_testing.rules import Stop, Undecided
 
 PATIENCE = 120.0  # seconds that a short job may take to end, and a long one to be seen running

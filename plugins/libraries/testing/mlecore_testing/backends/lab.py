@@ -9,8 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from mlecore.agents import Recipe
-from mlecore.backends import Backend, Dataset, Handle, Image, Job, JobStatus
+from mlecore.model.agents import Recipe
+from mlecore.model.backends import Backend, Dataset, Handle, Image, Job, JobStatus
 from mlecore_testing.backends.harness import shell_job
 
 B = TypeVar("B", bound=Backend)

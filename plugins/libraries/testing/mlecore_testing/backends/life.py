@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from attrs import evolve
 
-from mlecore.backends import Resources, environment
+from mlecore.model.backends import Resources, environment
 from mlecore_testing.backends.harness import PATIENCE, BackendBench, files
 from mlecore_testing.rules import Broken
 

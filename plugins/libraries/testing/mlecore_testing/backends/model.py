@@ -6,10 +6,9 @@ import os
 import uuid
 from collections.abc import Iterator
 
-from mlecore_jobs.fetching import GATEWAY_LOG
-
-from mlecore.model_access import ModelAccess
+from mlecore.model.model_access import ModelAccess
 from mlecore.runs.measured import measure
+from mlecore_jobs.fetching import GATEWAY_LOG
 from mlecore_testing.backends.harness import BackendBench
 from mlecore_testing.models import Answer, Script, scripted_model
 from mlecore_testing.models.client import ASK

@@ -1,4 +1,4 @@
-"""What globs match, as a table: tested for ``mlecore.globs``, and as a rule for every backend."""
+"""What globs match, as a table: tested for ``mlecore.util.globs``, and as a rule for every backend."""
 
 from __future__ import annotations
 

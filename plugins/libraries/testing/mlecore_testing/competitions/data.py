@@ -8,8 +8,8 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-from mlecore.child_environment import child_environment
 from mlecore.errors import MlecoreError
+from mlecore.util.child_environment import child_environment
 from mlecore_testing.competitions.harness import Harness
 from mlecore_testing.rules import Broken, Stop
 from mlecore_testing.trees import Tree, differences, tree

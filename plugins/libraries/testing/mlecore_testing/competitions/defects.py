@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 from mlecore_audit.mutants.columns import some
 from mlecore_audit.mutants.grid import Grid
-
-from mlecore.submissions.format import Column
 from mlecore_testing.competitions.harness import Harness
 from mlecore_testing.rules import Broken
+from mlecore_toolkit.submissions.format import Column
 
 Defect = tuple[str, bytes]
 _UNKNOWN = "no-such-id"

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from mlecore.errors import MlecoreError
-from mlecore.facts import Facts, Thresholds
 from mlecore.grading.medals import thresholds_for
+from mlecore.model.facts import Facts, Thresholds
 from mlecore_testing.competitions.harness import Harness
 from mlecore_testing.rules import Broken
 

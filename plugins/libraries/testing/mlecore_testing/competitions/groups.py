@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mlecore_audit.tables import tables
-
 from mlecore_testing.competitions.harness import Harness
 from mlecore_testing.rules import Broken
 

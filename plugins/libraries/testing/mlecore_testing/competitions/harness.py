@@ -8,15 +8,15 @@ from itertools import islice
 from pathlib import Path
 
 from attrs import frozen
-from mlecore_audit.mutants import Grid, Mutant, mutants
-from mlecore_audit.subject import Subject
 
-from mlecore import Competition
+from mlecore import Competition, api
 from mlecore.data.prepared import Prepared
 from mlecore.data.sample import open_sample
 from mlecore.errors import InvalidSubmission, MlecoreError
-from mlecore.submissions.format import Format
+from mlecore_audit.mutants import Grid, Mutant, mutants
+from mlecore_audit.subject import Subject
 from mlecore_testing.shared_data import SharedData
+from mlecore_toolkit.submissions.format import Format
 
 MUTANTS = 150  # tried
 _SMALL = 100_000  # bytes of a sample submission; for larger ones fewer mutants are tried, as each takes long
@@ -153,7 +153,7 @@ class Harness:
     def check(self, data: bytes) -> Response:
         self._submission.write_bytes(data)
         try:
-            self.competition.check(self._submission, self.public)
+            api.check(self.competition, self._submission, self.public)
         except InvalidSubmission as reason:
             return Response(refusal=self._said(reason))
         except MlecoreError as error:
@@ -164,7 +164,7 @@ class Harness:
         prepared = prepared or self.prepared
         self._submission.write_bytes(data)
         try:
-            score = self.competition.grade(self._submission, prepared / "private", prepared / "public")
+            score = api.score(self.competition, self._submission, prepared / "private", prepared / "public")
             return Response(score=score)
         except InvalidSubmission as reason:
             return Response(refusal=self._said(reason))

@@ -12,12 +12,12 @@ from pathlib import Path, PurePosixPath
 
 from packaging.requirements import Requirement
 
-from mlecore.agents import Launch, Task
-from mlecore.child_environment import child_environment
+from mlecore.controller.instructions import instructions
 from mlecore.errors import UsageError
-from mlecore.options import resolve
-from mlecore.registry.loading import Loaded, load
-from mlecore.sandbox.instructions import instructions
+from mlecore.model.agents import Launch, Task
+from mlecore.model.options import resolve
+from mlecore.plugins.loading import Loaded, load
+from mlecore.util.child_environment import child_environment
 from mlecore_testing.competitions.harness import Harness
 from mlecore_testing.rules import Broken, Undecided
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from mlecore.errors import MlecoreError
-from mlecore.facts import OBFUSCATED_DESCRIPTION, Facts
+from mlecore.model.facts import OBFUSCATED_DESCRIPTION, Facts
 from mlecore_testing.competitions.description import fits, says_enough
 from mlecore_testing.competitions.harness import Harness
 from mlecore_testing.rules import Broken, Stop, Undecided

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from mlecore.submissions.format import Column
 from mlecore_testing.competitions.harness import Harness, Response
 from mlecore_testing.rules import Broken
+from mlecore_toolkit.submissions.format import Column
 
 _SLACK = 1e-9  # of the score: rounding, not a better submission
 

@@ -11,7 +11,6 @@ from importlib.util import module_from_spec, spec_from_loader
 from types import ModuleType
 
 from mlecore_jobs import INSIDE
-
 from mlecore_testing.competitions.harness import Harness
 from mlecore_testing.rules import Broken
 

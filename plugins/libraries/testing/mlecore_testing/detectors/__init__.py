@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from mlecore.registry.loading import load
+from mlecore.plugins.loading import load
 from mlecore_testing.bench import DECLARES, LIGHT
 from mlecore_testing.detectors.detects import blind, calm, detects, same, untouched
 from mlecore_testing.detectors.harness import DetectorBench

@@ -9,12 +9,12 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from mlecore.detectors import Detection
 from mlecore.errors import DataError, MlecoreError
-from mlecore.regular import read_regular
+from mlecore.model.detectors import Detection
+from mlecore.model.record import RunRecord
 from mlecore.runs.code import script
-from mlecore.runs.record import RunRecord
-from mlecore.schema import brief, plain
+from mlecore.util.regular import read_regular
+from mlecore.util.schema import brief, plain
 from mlecore_testing.detectors.harness import DetectorBench
 from mlecore_testing.hostile import TookTooLong, in_time
 from mlecore_testing.rules import Broken, Undecided

@@ -6,15 +6,16 @@ import random
 from functools import cached_property
 from pathlib import Path
 
-from mlecore.competitions import Competition
-from mlecore.detectors import Detection, Detector
-from mlecore.facts import Facts
-from mlecore.registry.plugin import Plugin
-from mlecore.registry.provenance import PluginUse
-from mlecore.runs.record import Collected, RunRecord
-from mlecore.submissions.format import Column, Format
+from mlecore.model.competition import Competition
+from mlecore.model.detectors import Detection, Detector
+from mlecore.model.facts import Facts
+from mlecore.model.plugin import Plugin
+from mlecore.model.provenance import PluginUse
+from mlecore.model.record import Collected, RunRecord
+from mlecore.plugins.loading import load
 from mlecore_testing.bench import Bench
 from mlecore_testing.hostile import fill
+from mlecore_toolkit.submissions.format import Column, Format
 
 _ROWS = 200
 _CODE = "import pandas as pd\n\ntrain = pd.read_csv('/home/data/train.csv')\n{body}\nprint(train.mean())\n"
@@ -78,7 +79,7 @@ class DetectorBench(Bench):
             module="mle_comp_numbers",
             origin=package / "__init__.py",
         )
-        return Competition(plugin, facts=facts)
+        return Competition(plugin, facts=facts, load=load)
 
     @cached_property
     def group(self) -> list[RunRecord]:

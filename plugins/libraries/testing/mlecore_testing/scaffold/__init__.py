@@ -14,9 +14,9 @@ from string import Template
 
 from attrs import frozen
 
-from mlecore import files
 from mlecore.errors import UsageError
-from mlecore.registry.discovery import PREFIXES
+from mlecore.plugins.discovery import PREFIXES
+from mlecore.util import files
 
 DESCRIPTIONS = {
     "competition": "$title: what it asks, in one line",
@@ -58,7 +58,7 @@ class Names:
 
 def names(kind: str, name: str, example: str | None = None) -> Names:
     """Raises UsageError for a name that cannot be one, or is taken."""
-    from mlecore.registry.discovery import plugins
+    from mlecore.plugins.discovery import installed
 
     if not _NAME.fullmatch(name) or len(name) > 64:
         raise UsageError(
@@ -71,7 +71,7 @@ def names(kind: str, name: str, example: str | None = None) -> Names:
             f"{name!r} repeats the prefix {PREFIXES[kind]}, which is added to it",
             fix=f"Name it {name[len(PREFIXES[kind]) :]}.",
         )
-    for plugin in plugins(kind):
+    for plugin in installed(kind):
         if plugin.name == name or plugin.distribution.lower() == package.distribution:
             raise UsageError(
                 f"{kind} {plugin.name} is installed already ({plugin.distribution})", fix="Take another name."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import write_csv
+from mlecore_toolkit import write_csv
 
 
 @hookimpl

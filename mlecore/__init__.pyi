@@ -1,0 +1,12 @@
+from .api import check as check
+from .api import grade as grade
+from .api import open_data as open_data
+from .api import score as score
+from .controller.api import run as run
+from .detecting.group import detect as detect
+from .errors import InvalidSubmission as InvalidSubmission
+from .errors import MlecoreError as MlecoreError
+from .hookspecs import hookimpl as hookimpl
+from .model.competition import Competition as Competition
+from .plugins.competitions import competition as competition
+from .plugins.discovery import installed as installed

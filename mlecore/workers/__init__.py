@@ -1,0 +1,1 @@
+"""Processes that do plugins' work."""

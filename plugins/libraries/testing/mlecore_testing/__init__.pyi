@@ -1,0 +1,9 @@
+from .agents import check_agent as check_agent
+from .agents.scripted import ScriptedRun as ScriptedRun
+from .agents.scripted import scripted_run as scripted_run
+from .backends import check_backend as check_backend
+from .competitions import check_competition as check_competition
+from .detectors import check_detector as check_detector
+from .rules import ConformanceError as ConformanceError
+from .rules import Skipped as Skipped
+from .trial import Trial as Trial

@@ -1,0 +1,1 @@
+"""Helpers for `prepare` hooks, so that a competition's module reads like its rules."""
