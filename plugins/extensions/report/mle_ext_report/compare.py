@@ -7,7 +7,7 @@ import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from attrs import evolve, frozen
+from attrs import asdict, evolve, frozen
 
 from mle_ext_report import rates
 from mle_ext_report.benchmark import edition_facts
@@ -35,7 +35,7 @@ class Difference:
     interval: Interval | None  # excludes 0 exactly if p < 0.05
     p: float  # of the paired permutation test over competitions, two-sided
     smallest_p: float  # that could have resulted, given on how many competitions the two differ
-    p_holm: float | None  # corrected for the number of pairs of agents; None if there is one pair only
+    p_holm: float | None = None  # corrected for the number of pairs of agents; None if there is one pair only
 
     @property
     def corrected_p(self) -> float:
@@ -185,11 +185,7 @@ def _difference(rate: str, runs_a: Runs, runs_b: Runs, without_flagged: bool) ->
         competitions=len(a),
         a=100 * statistics.fmean(shares_a),
         b=100 * statistics.fmean(shares_b),
-        difference=found.difference,
-        interval=found.interval,
-        p=found.p,
-        smallest_p=found.smallest_p,
-        p_holm=None,
+        **asdict(found, recurse=False),
     )
 
 

@@ -58,19 +58,9 @@ def _csv_cell(value: object) -> object:
 
 def as_latex(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A tabular with the rules of booktabs."""
-    lines = [" & ".join(map(_latex, row)) + r" \\" for row in (header, *rows)]
-    columns = "l" + "r" * (len(header) - 1)
-    return "\n".join(
-        [
-            f"\\begin{{tabular}}{{{columns}}}",
-            r"\toprule",
-            lines[0],
-            r"\midrule",
-            *lines[1:],
-            r"\bottomrule",
-            r"\end{tabular}",
-        ]
-    )
+    head, *body = (" & ".join(map(_latex, row)) + r" \\" for row in (header, *rows))
+    begin = f"\\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}"
+    return "\n".join([begin, r"\toprule", head, r"\midrule", *body, r"\bottomrule", r"\end{tabular}"])
 
 
 def _latex(text: str) -> str:

@@ -117,7 +117,10 @@ def read_graded(run: RunRecord, plan: Plan | None = None) -> Graded:
     return Graded(
         run=run,
         report=run.report,
-        suspicions=(*_altered(run, damaged), *_suspicions(found)),
+        suspicions=(
+            *_altered(run, damaged),
+            *(_reported(name, finding) for name, findings in found.items() for finding in findings.flagged),
+        ),
         remarks=tuple(_remarks(found)),
         judgements=tuple(_judgements(found, damaged)),
         planned_detectors=tuple(sorted(plan.execution.detectors)) if plan else (),
@@ -128,11 +131,6 @@ def read_graded(run: RunRecord, plan: Plan | None = None) -> Graded:
 def _altered(run: RunRecord, damaged: Mapping[str, str]) -> Iterator[ReportedFinding]:
     for problem in (*problems(run), *(words.removeprefix(f"{run.folder}/") for words in damaged.values())):
         yield ReportedFinding(detector="digests", rule="changed afterwards", verdict="violation", summary=problem)
-
-
-def _suspicions(found: Mapping[str, Findings]) -> Iterator[ReportedFinding]:
-    for detector, findings in found.items():
-        yield from (_reported(detector, finding) for finding in findings.flagged)
 
 
 def _remarks(found: Mapping[str, Findings]) -> Iterator[ReportedFinding]:

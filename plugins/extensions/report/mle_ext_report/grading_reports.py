@@ -10,7 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 from mle_ext_report.graded import Graded
 from mlecore.errors import UsageError
@@ -61,14 +61,8 @@ def read_reports(path: Path) -> list[Report]:
 
 
 _BOOLEANS = (
-    "any_medal",
-    "gold_medal",
-    "silver_medal",
-    "bronze_medal",
-    "above_median",
-    "submission_exists",
-    "valid_submission",
-    "is_lower_better",
+    *("any_medal", "gold_medal", "silver_medal", "bronze_medal", "above_median"),
+    *("submission_exists", "valid_submission", "is_lower_better"),
 )
 _NUMBERS = ("score", "sample_score", "gold_threshold", "silver_threshold", "bronze_threshold", "median_threshold")
 
@@ -77,35 +71,26 @@ def report_of(item: Any, where: str) -> Report:
     """One of its reports. Raises UsageError that says what is wrong and ``where``."""
     if not isinstance(item, Mapping):
         raise UsageError(f"{where} is not an object")
-    for key in ("competition_id", *_BOOLEANS):
-        if not isinstance(item.get(key), str if key == "competition_id" else bool):
-            raise UsageError(f"{where}: {key} is {item.get(key)!r}")
-    for key in _NUMBERS:
-        value = item.get(key)
-        if value is not None and (not isinstance(value, (int, float)) or isinstance(value, bool)):
-            raise UsageError(f"{where}: {key} is {value!r}, which is not a number")
-    score = item.get("score")
-    status: Literal["graded", "invalid", "none"] = "invalid" if item["submission_exists"] else "none"
-    if item["valid_submission"]:
-        status = "graded"
-    values: dict[str, Any] = {key: item[key] for key in _BOOLEANS}
-    values |= {key: None if item.get(key) is None else float(item[key]) for key in _NUMBERS}
-    return Report(
-        **values
-        | {
-            "competition_id": item["competition_id"],
-            "score": score if score is not None and math.isfinite(score) else None,
-            "score_text": None if score is None else item.get("score_text") or repr(float(score)),
-            "created_at": str(item.get("created_at", "")),
-            "submission_path": str(item.get("submission_path", "")),
-            "status": status,
-            "reason": str(item.get("reason") or ("not said" if status == "invalid" else "")),
-            "edition": str(item.get("edition", "v1")),
-            "comparability": of if (of := item.get("comparability")) in get_args(Comparability) else "same",
-            "data_kind": kind if (kind := item.get("data_kind")) in get_args(DataKind) else "published",
-            "beats_sample": beats if isinstance(beats := item.get("beats_sample"), bool) else None,
-        }
-    )
+    values = {key: item.get(key) for key in ("competition_id", *_BOOLEANS)}
+    values |= {key: float(value) if type(value := item.get(key)) is int else value for key in _NUMBERS}
+    score = values["score"]
+    status = "graded" if item.get("valid_submission") else "invalid" if item.get("submission_exists") else "none"
+    values |= {
+        "score": None if isinstance(score, float) and not math.isfinite(score) else score,
+        "score_text": None if score is None else item.get("score_text") or repr(score),
+        "created_at": str(item.get("created_at", "")),
+        "submission_path": str(item.get("submission_path", "")),
+        "status": status,
+        "reason": str(item.get("reason") or ("not said" if status == "invalid" else "")),
+        "edition": str(item.get("edition", "v1")),
+        "comparability": of if (of := item.get("comparability")) in get_args(Comparability) else "same",
+        "data_kind": kind if (kind := item.get("data_kind")) in get_args(DataKind) else "published",
+        "beats_sample": beats if isinstance(beats := item.get("beats_sample"), bool) else None,
+    }
+    try:
+        return Report.from_json(values)
+    except SchemaError as error:
+        raise UsageError(f"{where}: {error.message}") from None
 
 
 def imported_record(report: Report, group: str, seed: int, agent: str = BENCHMARK) -> RunRecord:

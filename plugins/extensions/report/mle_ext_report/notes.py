@@ -12,9 +12,9 @@ from mle_ext_report.graded import Graded
 from mle_ext_report.rates import SplitRates
 from mle_ext_report.setups import Setup
 from mle_ext_report.tallies import detectors
-from mlecore.model.data_kind import no_medals as no_medals_on
-from mlecore.model.record import Attempt, RunRecord
-from mlecore.util.units import counted
+from mlecore.data.prepared import no_medals as no_medals_on
+from mlecore.runs.record import RunRecord
+from mlecore.units import counted
 
 _FEW_FAILED, _MANY_FAILED = 3, 0.1  # more failed calls than this, and a larger share of all, are worth a note
 
@@ -39,13 +39,13 @@ def notes(setup: Setup, rates: Sequence[SplitSummary], coverage: Coverage) -> It
             yield f"Chosen competitions that no run was planned on: {some(unplanned)}."
         if row.left_out and row.seeds and goal_of(setup.runs) == "any_medal":
             yield f"Medal rates over {row.split} count {row.left_out}."
+    group = setup.counted[0].run.group if setup.counted else ""  # else none of what follows is said
     others = [item.run.name for item in setup.counted if item.report and item.report.began_with]
     if others:
         yield f"Graded on request by another plugin than the one that their group started with: {some(others)}."
     ungraded = [item.run.name for item in setup.counted if item.report is None]
     if ungraded:
-        group = setup.counted[0].run.group
-        yield (f"Not graded yet, and no medal until then: {some(ungraded)}; `mlecore runs resume {group}` grades them.")
+        yield f"Not graded yet, and no medal until then: {some(ungraded)}; `mlecore runs resume {group}` grades them."
     yield from _model_notes(setup)
     forced = [item.run for item in setup.runs if item.run.forced]
     if forced:
@@ -57,9 +57,8 @@ def notes(setup: Setup, rates: Sequence[SplitSummary], coverage: Coverage) -> It
     )
     gaps = [use.gap for use in detectors(setup.counted) if use.gap]
     if gaps:
-        yield f"Judged {', '.join(gaps)}; `mlecore detect {setup.counted[0].run.group}` judges the others."
+        yield f"Judged {', '.join(gaps)}; `mlecore detect {group}` judges the others."
     if failed:
-        group = setup.counted[0].run.group
         yield (
             f"Detectors failed on {counted(len(failed), 'run')}, which may not be clean: {some(failed)}; "
             f"`mlecore detect {group}` tries again."
@@ -87,16 +86,9 @@ def _coverage(setup: Setup, coverage: Coverage) -> Iterable[str]:
     if not missing:
         return
     states = ", ".join(f"{number} {state}" for state, number in coverage.missing.items())
-    if coverage.padded:
-        yield (
-            f"Denominator: all {runs} that were planned, on {competitions}. Missing and counted as failures "
-            f"({states}): {some(missing)}."
-        )
-    else:
-        yield (
-            f"Denominator: the {coverage.graded_runs} graded of {runs} that were planned, on {competitions}. "
-            f"Missing and left out ({states}): {some(missing)}."
-        )
+    of = f"all {runs}" if coverage.padded else f"the {coverage.graded_runs} graded of {runs}"
+    how = "counted as failures" if coverage.padded else "left out"
+    yield f"Denominator: {of} that were planned, on {competitions}. Missing and {how} ({states}): {some(missing)}."
     if coverage.without_runs and coverage.planned_runs > coverage.planned_competitions:  # else they were just named
         yield f"Planned competitions without a graded run: {some(coverage.without_runs, 10)}."
 
@@ -112,10 +104,8 @@ def _incomplete_seeds(rows: Sequence[SplitRates]) -> Iterable[str]:
     for row in rows:
         if row.incomplete and row.seeds:
             seeds = some([f"{seed} ({count} missing)" for seed, count in row.incomplete.items()], 8)
-            if row.padded:
-                yield f"{row.split}: missing runs count as failures in the seeds {seeds}."
-            else:
-                yield f"{row.split}: left out are the seeds {seeds}. --pad-missing counts missing runs as failures."
+            left_out = f"left out are the seeds {seeds}. --pad-missing counts missing runs as failures."
+            yield f"{row.split}: {f'missing runs count as failures in the seeds {seeds}.' if row.padded else left_out}"
 
 
 def _beaten(setup: Setup, coverage: Coverage) -> Iterable[str]:
@@ -138,27 +128,21 @@ def _not_compared(item: Graded) -> str:
 
 def _model_notes(setup: Setup) -> Iterable[str]:
     """About runs whose model often did not answer."""
-    rows = []
-    for item in setup.counted:
-        calls = item.run.calls
-        if calls and calls.failed > max(_FEW_FAILED, _MANY_FAILED * calls.calls):
-            rows.append(
-                (calls.failed / max(calls.calls, calls.failed), f"{item.run.name} ({calls.failed} of {calls.calls})")
-            )
-    if rows:
-        rows.sort(reverse=True)
-        names = [f"{name[:-1]}, {share:.0%})" for share, name in rows]
-        yield f"Many calls to the model failed in {counted(len(rows), 'run')}: {some(names)}."
-    last = [item.run for item in setup.counted if (at := item.run.attempt) and _failed_last(at)]
+    many = [
+        (calls.failed / max(calls.calls, calls.failed), f"{item.run.name} ({calls.failed} of {calls.calls}")
+        for item in setup.counted
+        if (calls := item.run.calls) and calls.failed > max(_FEW_FAILED, _MANY_FAILED * calls.calls)
+    ]
+    if many:
+        names = [f"{name}, {share:.0%})" for share, name in sorted(many, reverse=True)]
+        yield f"Many calls to the model failed in {counted(len(many), 'run')}: {some(names)}."
+    attempts = ((item.run.name, item.run.attempt) for item in setup.counted)
+    last = [name for name, at in attempts if at and at.availability and at.availability.failed_last]
     if last:
         yield (
             f"The model's endpoint failed in the last calls of {counted(len(last), 'run')}: "
-            f"{some([run.name for run in last])}. Their results count; `mlecore runs retry --force` repeats them."
+            f"{some(last)}. Their results count; `mlecore runs retry --force` repeats them."
         )
-
-
-def _failed_last(attempt: Attempt) -> bool:
-    return attempt.availability is not None and attempt.availability.failed_last
 
 
 def _results(run: RunRecord) -> str:

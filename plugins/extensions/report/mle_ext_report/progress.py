@@ -9,7 +9,8 @@ from attrs import frozen
 
 from mle_ext_report.graded import Graded
 from mle_ext_report.position import on_axis, positions
-from mlecore.model.report import Report
+from mle_ext_report.rates import FAILURE, Outcome
+from mlecore.grading.report import Report
 
 FRACTIONS = (1 / 24, 2 / 24, 4 / 24, 8 / 24, 16 / 24, 1.0)  # of the time limit: 1, 2, 4, 8, 16 and 24 of 24 hours
 
@@ -39,44 +40,29 @@ def progress(runs: Sequence[Graded]) -> tuple[Instant, ...]:
 
 def _instant(seconds: float, runs: Sequence[Graded]) -> Instant:
     states = [_state(item, final, seconds) for item, final in zip(runs, positions(runs), strict=True)]
-    medals = [state.medal for state, item in zip(states, runs, strict=True) if item.ranked]
-    places = [state.position for state in states if state.position is not None]
+    earned = [outcome for outcome, _ in states]
+    medals = [outcome.any_medal for outcome, item in zip(earned, runs, strict=True) if item.ranked]
+    places = [position for _, position in states if position is not None]
     return Instant(
         seconds=seconds,
         runs=len(runs),
         any_medal=100 * statistics.fmean(medals) if medals else None,
-        beats_sample=100 * statistics.fmean(state.beats_sample for state in states),
-        valid=100 * statistics.fmean(state.valid for state in states),
+        beats_sample=100 * statistics.fmean(bool(outcome.beats_sample) for outcome in earned),
+        valid=100 * statistics.fmean(outcome.valid for outcome in earned),
         position=statistics.fmean(places) if places else None,
     )
 
 
-@frozen(kw_only=True)
-class _State:
-    """One run at one time."""
-
-    medal: bool = False
-    beats_sample: bool = False
-    valid: bool = False
-    position: float | None = None
-
-
-def _state(item: Graded, final: float | None, seconds: float) -> _State:
-    """``final``: the position that the run reached in the end."""
-    outcome = item.outcome
+def _state(item: Graded, final: float | None, seconds: float) -> tuple[Outcome, float | None]:
+    """What one run had earned at one time, and its position. ``final``: the position that it reached in the end."""
     if item.run.seconds is not None and item.run.seconds <= seconds:
-        return _State(
-            medal=outcome.any_medal, beats_sample=bool(outcome.beats_sample), valid=outcome.valid, position=final
-        )
+        return item.outcome, final
     last = next((moment for moment in reversed(item.history) if moment.seconds <= seconds), None)
     if last is None or not last.valid or item.report is None:
-        return _State(position=None if final is None else 0.0)
-    return _State(
-        medal=last.medal is not None,
-        beats_sample=_beats(last.score, item.report),
-        valid=True,
-        position=None if final is None else on_axis(item.report, last.score),
-    )
+        return FAILURE, None if final is None else 0.0
+    beats = _beats(last.score, item.report)
+    earned = Outcome(any_medal=last.medal is not None, beats_sample=beats, valid=True)
+    return earned, None if final is None else on_axis(item.report, last.score)
 
 
 def _beats(score: float | None, report: Report) -> bool:

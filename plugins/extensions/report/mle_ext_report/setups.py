@@ -75,11 +75,12 @@ def _key(run: RunRecord) -> tuple[object, ...]:
 
 def differ_in_edition(a: Setup, b: Setup) -> bool:
     """Do two setups differ in the edition, and in nothing else that tells setups apart?"""
-    one, other = a.runs[0].run, b.runs[0].run
-    return a.edition != b.edition and (*_key(evolve(one, edition=b.edition)), one.data_kind) == (
-        *_key(other),
-        other.data_kind,
-    )
+
+    def rest(of: Setup) -> tuple[object, ...]:
+        run = of.runs[0].run
+        return *_key(evolve(run, edition="")), run.data_kind
+
+    return a.edition != b.edition and rest(a) == rest(b)
 
 
 def _scopes(run: RunRecord) -> Sequence[tuple[object, ...]]:

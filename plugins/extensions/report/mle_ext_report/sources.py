@@ -11,7 +11,7 @@ from mle_ext_report.graded import Graded, read_graded
 from mlecore.errors import UsageError
 from mlecore.model.record import RunRecord
 from mlecore.runs.folders import is_group
-from mlecore.runs.store import Group, load_group, open_group, planned_records
+from mlecore.runs.store import load_group, open_group, planned_records
 
 
 def read_sources(groups: Sequence[str], files: Sequence[Path], runs: Path) -> list[Graded]:
@@ -42,15 +42,10 @@ def _group(group: str, runs: Path) -> Iterator[Graded]:
     records, plan = load_group(folder), None
     if is_group(folder):
         opened = open_group(folder)
-        records += _unreadable(opened, records)
-        plan = opened.plan
+        plan, known = opened.plan, {record.name for record in records}
+        # planned runs of which no record could be read are missing, but remain in every denominator
+        lost = (record for record in planned_records(opened) if record.name not in known)
+        records += [evolve(record, state="failed", reason="its run.json cannot be read") for record in lost]
     if not records:
         raise UsageError(f"the group {group!r} has no runs yet")
     return (read_graded(record, plan) for record in records)
-
-
-def _unreadable(group: Group, records: Sequence[RunRecord]) -> list[RunRecord]:
-    """Planned runs of which no record could be read: they are missing, but remain in every denominator."""
-    found = {record.name for record in records}
-    lost = (record for record in planned_records(group) if record.name not in found)
-    return [evolve(record, state="failed", reason="its run.json cannot be read") for record in lost]

@@ -60,8 +60,8 @@ def test_an_incomplete_file(files) -> None:
         ("", "is not JSON"),
         ("[]", "is not a grading report"),
         ('{"competition_reports": [3]}', "competition_reports[0] is not an object"),
-        ('{"competition_reports": [{"competition_id": 3}]}', "competition_id is 3"),
-        ('{"competition_reports": [{"competition_id": "a"}]}', "any_medal is None"),
+        ('{"competition_reports": [{"competition_id": 3}]}', "competition_id = 3"),
+        ('{"competition_reports": [{"competition_id": "a"}]}', "any_medal = None"),
         ("[" * 100_000, "nested too deep"),
     ],
 )

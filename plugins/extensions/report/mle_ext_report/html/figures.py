@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from attrs import frozen
 from markupsafe import Markup
 
 from mle_ext_report.appendix import Appendix
@@ -21,23 +20,8 @@ Numbers = Mapping[str, int]
 """Key of a setup -> the number of its colour."""
 
 
-@frozen(kw_only=True)
-class Strip:
-    """The scores of one competition."""
-
-    competition: str
-    metric: str
-    sample: str
-    gold: str
-    drawn: Markup
-
-
-@frozen(kw_only=True)
-class Strips:
-    """Those of all competitions on one kind of scale."""
-
-    medals: bool
-    rows: tuple[Strip, ...]
+Strip = tuple[str, str, str, str, Markup]
+"""Competition, metric, the scores of the sample submission and of gold, and the drawing."""
 
 
 def appendix(found: Appendix) -> Markup | None:
@@ -48,8 +32,8 @@ def appendix(found: Appendix) -> Markup | None:
     return scatter_chart(points, Scale(label=found.x), Scale(label=found.y), f"{found.y} against {found.x}")
 
 
-def strips(setups: Sequence[SetupSummary], numbers: Numbers) -> tuple[Strips, ...]:
-    """With medals, then without."""
+def strips(setups: Sequence[SetupSummary], numbers: Numbers) -> dict[bool, list[Strip]]:
+    """Those of competitions with medals (True), and without."""
     found: dict[bool, list[Strip]] = {True: [], False: []}
     for competition, by_setup in by_competition(setups).items():
         lines = [line for setup in setups for line in by_setup.get(setup.key, ())]
@@ -65,15 +49,15 @@ def strips(setups: Sequence[SetupSummary], numbers: Numbers) -> tuple[Strips, ..
             if line.score is not None
         ]
         found[some.gold_threshold is not None].append(
-            Strip(
-                competition=one_line(competition),
-                metric=metric(some),
-                sample=threshold(some.sample_score),
-                gold=threshold(some.gold_threshold),
-                drawn=score_strip(axis, dots),
+            (
+                one_line(competition),
+                metric(some),
+                threshold(some.sample_score),
+                threshold(some.gold_threshold),
+                score_strip(axis, dots),
             )
         )
-    return tuple(Strips(medals=medals, rows=tuple(rows)) for medals, rows in found.items() if rows)
+    return {medals: rows for medals, rows in found.items() if rows}
 
 
 def axis_of(some: RunLine, lines: Sequence[RunLine]) -> Axis | None:

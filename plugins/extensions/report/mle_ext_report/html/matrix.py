@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Mapping, Sequence
 
 from attrs import frozen
@@ -11,7 +10,7 @@ from mle_ext_report.cells import one_line, score
 from mle_ext_report.document import SetupSummary
 from mle_ext_report.lines import RunLine
 from mle_ext_report.pages.marks import Square, kind
-from mle_ext_report.sections.results import by_competition, facts_line
+from mle_ext_report.sections.results import by_competition, facts_line, mean_score
 
 _WITH_SCORES = 4  # setups; with more of them, mean scores would make the table too wide
 _SPLITS = ("low", "medium", "high")
@@ -26,16 +25,10 @@ class Cell:
 
 
 @frozen(kw_only=True)
-class Row:
-    competition: str
-    cells: tuple[Cell, ...]
-
-
-@frozen(kw_only=True)
 class Matrix:
-    """Rows by split. ``kinds`` of squares that occur."""
+    """By split, each competition with a cell per setup. ``kinds`` of squares that occur."""
 
-    rows: Mapping[str, Sequence[Row]]
+    rows: Mapping[str, Sequence[tuple[str, tuple[Cell, ...]]]]
     kinds: frozenset[str]
 
     @property
@@ -47,13 +40,13 @@ def matrix(setups: Sequence[SetupSummary]) -> Matrix:
     """In the order of ``setups``."""
     links = {id(line): f"#run-{setup.key}-{at}" for setup in setups for at, line in enumerate(setup.runs)}
     scores = len(setups) <= _WITH_SCORES
-    rows: dict[str, list[Row]] = {}
+    rows: dict[str, list[tuple[str, tuple[Cell, ...]]]] = {}
     for competition, by_setup in by_competition(setups).items():
         some = facts_line(by_setup)
         split = some.split if some.split in _SPLITS else "other"
         cells = tuple(_cell(by_setup.get(setup.key, ()), links, scores) for setup in setups)
-        rows.setdefault(split, []).append(Row(competition=one_line(competition), cells=cells))
-    squares = [square for of in rows.values() for row in of for cell in row.cells for square in cell.squares]
+        rows.setdefault(split, []).append((one_line(competition), cells))
+    squares = [square for of in rows.values() for _, cells in of for cell in cells for square in cell.squares]
     return Matrix(
         rows={split: rows[split] for split in (*_SPLITS, "other") if split in rows},
         kinds=frozenset(square.kind for square in squares)
@@ -63,10 +56,9 @@ def matrix(setups: Sequence[SetupSummary]) -> Matrix:
 
 def _cell(lines: Sequence[RunLine], links: Mapping[int, str], scores: bool) -> Cell:
     ordered = sorted(lines, key=lambda line: (line.seed, line.column))
-    known = [line.score for line in lines if line.score is not None]
     return Cell(
         squares=tuple(_square(line, links[id(line)]) for line in ordered),
-        score=f"{statistics.fmean(known):.5f}" if scores and known else "",
+        score=mean_score(lines) if scores else "",
     )
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from attrs import frozen
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
-from mle_ext_report.pages.marks import COLOURS, series
+from mle_ext_report.pages.marks import COLOURS, series, svg
 from mle_ext_report.pages.scale import Scale
 
 _WIDTH, _HEIGHT = 640.0, 280.0
@@ -65,7 +65,9 @@ def line_chart(lines: Sequence[Line], x: Scale, y: Scale, words: str = "") -> Ma
         parts.append(Markup('<g class="{}"><path class="line" d="{}"/>{}</g>').format(series(line.number), path, dots))
         ends.append((places[-1][1], line))
     parts += _end_labels(ends)
-    return _svg(parts, words or f"{y.label} by {x.label}: {', '.join(line.name for line in lines)}")
+    return svg(
+        "chart", _WIDTH, _HEIGHT, parts, words or f"{y.label} by {x.label}: {', '.join(line.name for line in lines)}"
+    )
 
 
 def scatter_chart(points: Sequence[Point], x: Scale, y: Scale, words: str = "") -> Markup:
@@ -86,7 +88,13 @@ def scatter_chart(points: Sequence[Point], x: Scale, y: Scale, words: str = "") 
                 series(point.number), point.words, reach, _dot(across, down, 4), name if point.name else ""
             )
         )
-    return _svg(parts, words or f"{y.label} by {x.label}: {'; '.join(point.words for point in points)}")
+    return svg(
+        "chart",
+        _WIDTH,
+        _HEIGHT,
+        parts,
+        words or f"{y.label} by {x.label}: {'; '.join(point.words for point in points)}",
+    )
 
 
 def _frame(x: Scale, y: Scale) -> Markup:
@@ -142,12 +150,6 @@ def _dot(x: float, y: float, radius: float) -> Markup:
 
 def _text(x: float | str, y: float | str, text: str, anchor: str) -> Markup:
     return Markup('<text class="small" x="{}" y="{}" text-anchor="{}">{}</text>').format(x, y, anchor, text)
-
-
-def _svg(parts: Iterable[Markup], words: str) -> Markup:
-    return Markup('<svg class="chart" viewBox="0 0 {:g} {:g}" role="img" aria-label="{}">{}</svg>').format(
-        _WIDTH, _HEIGHT, escape(words), Markup("").join(parts)
-    )
 
 
 def _round(value: float) -> str:

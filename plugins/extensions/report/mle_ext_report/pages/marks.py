@@ -1,10 +1,11 @@
-"""What a run earned as a coloured square, and the colours of setups."""
+"""What charts and tables share: the square of a run, the colours of setups, the frame of a drawing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from attrs import frozen
+from markupsafe import Markup
 
 SIGNS: Mapping[str, tuple[str, str]] = {
     "gold": ("G", "gold"),
@@ -44,3 +45,10 @@ def kind(submission: str, medal: str | None, above_median: bool | None, beats_sa
 def series(number: int | None) -> str:
     """The class with the colour of the setup of this number; beyond the eighth, and for None, they share a grey."""
     return f"series-{number}" if number is not None and 0 <= number < COLOURS else "series-other"
+
+
+def svg(kind: str, width: float, height: float, parts: Iterable[Markup], words: str) -> Markup:
+    """A drawing with its class. ``words``: what a screen reader says."""
+    return Markup('<svg class="{}" viewBox="0 0 {:g} {:g}" role="img" aria-label="{}">{}</svg>').format(
+        kind, width, height, words, Markup("").join(parts)
+    )

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from attrs import frozen
 from markupsafe import Markup
 
-from mle_ext_report.pages.marks import series
+from mle_ext_report.pages.marks import series, svg
 
 _STEPS = ("sample", "median", "bronze", "silver", "gold", "best")
 _BANDS = {"median": "above", "bronze": "bronze", "silver": "silver", "gold": "gold"}
@@ -80,7 +80,7 @@ def score_strip(axis: Axis, dots: Sequence[Dot], words: str = "") -> Markup:
                 series(dot.number), _at(place(axis, dot.score)), _MIDDLE + (number % 3 - 1) * 3, dot.words
             )
         )
-    return _svg("strip", _HEIGHT, parts, words or "; ".join(dot.words for dot in dots))
+    return svg("strip", _WIDTH, _HEIGHT, parts, words or "; ".join(dot.words for dot in dots))
 
 
 def strip_scale(medals: bool) -> Markup:
@@ -91,9 +91,8 @@ def strip_scale(medals: bool) -> Markup:
         Markup('<text x="{}" y="11" text-anchor="middle">{}</text>').format(_at(at), names.get(name, name))
         for at, name in steps
     ]
-    return _svg(
-        "strip", _HEIGHT, parts, "sample, median, bronze, silver, gold, best human" if medals else "sample, best run"
-    )
+    words = "sample, median, bronze, silver, gold, best human" if medals else "sample, best run"
+    return svg("strip", _WIDTH, _HEIGHT, parts, words)
 
 
 def _bands(axis: Axis) -> Markup:
@@ -116,9 +115,3 @@ def _bands(axis: Axis) -> Markup:
 
 def _at(place: float) -> str:
     return f"{_MARGIN + _WIDE * (place - _START):.1f}"
-
-
-def _svg(kind: str, height: float, parts: Sequence[Markup], words: str) -> Markup:
-    return Markup('<svg class="{}" viewBox="0 0 {:g} {:g}" role="img" aria-label="{}">{}</svg>').format(
-        kind, _WIDTH, height, words, Markup("").join(parts)
-    )

@@ -50,12 +50,17 @@ def metric(line: RunLine) -> str:
     return f"{line.metric or NONE}{better}"
 
 
+def mean_score(runs: Sequence[RunLine]) -> str:
+    """Of valid submissions; empty without any."""
+    scores = [line.score for line in runs if line.score is not None]
+    return f"{statistics.fmean(scores):.5f}" if scores else ""
+
+
 def _earned(runs: Sequence[RunLine]) -> str:
     """Such as "0.97 (3 of 3 beat the sample)" or "0.62 (1 gold, 2 none)"."""
     if not runs:
         return NONE
-    scores = [line.score for line in runs if line.score is not None]
-    mean = f"{statistics.fmean(scores):.5f}" if scores else NONE
+    mean = mean_score(runs) or NONE
     if any(line.medal for line in runs):
         found = Counter(line.medal or line.submission for line in runs)
         order = sorted(found, key=lambda name: _ORDER.index(name) if name in _ORDER else len(_ORDER))

@@ -84,7 +84,8 @@ def _unknown_costs(setup: SetupSummary) -> Iterator[str]:
 
 def split_rates(setups: Sequence[SetupSummary]) -> Section:
     """A row per setup and list of competitions; a second one with flagged runs as failures."""
-    names = [name for name in (*RATES, "beats_sample") if any(_has(setup, name) for setup in setups)]
+    every = [row for setup in setups for row in setup.rates]
+    names = [name for name in (*RATES, "beats_sample") if any(row.rates.rates.get(name) is not None for row in every)]
     header = ["SETUP", "SPLIT", "COMPETITIONS", "SEEDS", *(f"{rate_name(name).upper()} %" for name in names)]
     rows = []
     for setup in setups:
@@ -107,10 +108,6 @@ def split_rates(setups: Sequence[SetupSummary]) -> Section:
 def goals(setups: Sequence[SetupSummary]) -> str:
     """The name of the main rate, or the names where setups differ in it."""
     return " or ".join(sorted({rate_name(setup.goal).upper() for setup in setups}))
-
-
-def _has(setup: SetupSummary, name: str) -> bool:
-    return any(summary.rates.rates.get(name) is not None for summary in setup.rates)
 
 
 def _positions(setups: Sequence[SetupSummary]) -> Iterator[str]:
