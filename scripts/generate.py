@@ -55,7 +55,7 @@ def outdated() -> dict[Path, str]:
 def generated() -> Iterator[tuple[Path, str]]:
     """Every file and what it should hold."""
     yield ROOT / "pyproject.toml", with_block(ROOT / "pyproject.toml", extras_and_members())
-    yield ROOT / "mlecore" / "registry" / "published.txt", published()
+    yield ROOT / "mlecore" / "plugins" / "published.txt", published()
 
 
 def with_block(path: Path, block: str) -> str:

@@ -12,9 +12,9 @@ from mle_ext_report.graded import Graded
 from mle_ext_report.rates import SplitRates
 from mle_ext_report.setups import Setup
 from mle_ext_report.tallies import detectors
-from mlecore.data.prepared import no_medals as no_medals_on
-from mlecore.runs.record import RunRecord
-from mlecore.units import counted
+from mlecore.model.data_kind import no_medals as no_medals_on
+from mlecore.model.record import RunRecord
+from mlecore.util.units import counted
 
 _FEW_FAILED, _MANY_FAILED = 3, 0.1  # more failed calls than this, and a larger share of all, are worth a note
 

@@ -10,7 +10,7 @@ from attrs import frozen
 from mle_ext_report.graded import Graded
 from mle_ext_report.position import on_axis, positions
 from mle_ext_report.rates import FAILURE, Outcome
-from mlecore.grading.report import Report
+from mlecore.model.report import Report
 
 FRACTIONS = (1 / 24, 2 / 24, 4 / 24, 8 / 24, 16 / 24, 1.0)  # of the time limit: 1, 2, 4, 8, 16 and 24 of 24 hours
 

@@ -9,7 +9,6 @@ from attrs import evolve
 
 from mle_ext_report.graded import Graded, read_graded
 from mlecore.errors import UsageError
-from mlecore.model.record import RunRecord
 from mlecore.runs.folders import is_group
 from mlecore.runs.store import load_group, open_group, planned_records
 
