@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import tomli_w
-from mle_ext_sharing.bundle import FILES, HEAD, LIST_LIMIT, SIGNATURE, OpenBundle, head_digest, open_bundle
+from mle_ext_sharing.bundle import FILES, HEAD, LIST_LIMIT, SIGNATURE, OpenBundle, open_bundle
 
 from mle_ext_leaderboard import results as results_file
 from mle_ext_leaderboard.board import Board
@@ -47,7 +47,7 @@ def add_result(
         raise UsageError(f"{address!r} is not an https address")
     folder = board.entry_folder(name)
     with OpenBundle(export) as source:
-        sha256 = head_digest(source)
+        sha256 = source.digest()
     if (folder / FILE).exists():
         entry = board.entry(name)
         if entry.export is None or entry.export.sha256 != sha256:

@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 
 from mle_ext_sharing import ssh_signatures
-from mle_ext_sharing.bundle import OpenBundle, require_head
+from mle_ext_sharing.bundle import OpenBundle
 from mle_ext_sharing.signed import read_signatures
 
 from mle_ext_leaderboard.board import Board
@@ -72,6 +72,5 @@ def signers(board: Board, name: str) -> frozenset[str]:
     entry = board.entry(name)
     if entry.export is None:
         raise DataError(f"{name} has no export")
-    with OpenBundle(board.export(name, entry.export.signed)) as export:
-        require_head(export, entry.export.sha256)
+    with OpenBundle(board.export(name, entry.export.signed), entry.export.sha256) as export:
         return frozenset(each.signer.key for each in read_signatures(export, None, board.allowed).by("ran"))

@@ -8,7 +8,7 @@ from typing import Literal
 
 from attrs import evolve, field, frozen
 from mle_ext_report.rates import counts, left_out, unranked
-from mle_ext_sharing.bundle import OpenBundle, require_head
+from mle_ext_sharing.bundle import OpenBundle
 from mle_ext_sharing.signed import has_second_party
 
 from mle_ext_leaderboard.board import Board
@@ -153,8 +153,7 @@ def _check(board: Board, name: str, known: Known) -> Check:
     if entry is None or entry.export is None or check.results is None:
         return check
     try:
-        with OpenBundle(board.export(check.name, entry.export.signed)) as export:
-            require_head(export, entry.export.sha256)
+        with OpenBundle(board.export(check.name, entry.export.signed), entry.export.sha256) as export:
             signed, wrong = signatures(board, export, None)
     except MlecoreError as error:
         wrong = [rejection("hashes", error.message)]

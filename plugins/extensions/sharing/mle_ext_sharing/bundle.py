@@ -1,7 +1,7 @@
-"""A group as a bundle: a folder or a zip of what anyone needs to check its results, and no more.
+"""Reads bundles: a folder or zip with everything that is needed to check a group's results, and nothing else.
 
 ``bundle.files`` lists every file with its size and SHA-256, ``bundle.json`` has the SHA-256 of that list.
-``mle_ext_sharing.exporting`` writes one. Bundles come from strangers: here are the limits within which they are read.
+``exporting`` writes bundles. They come from strangers, so everything here is read within limits.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ from mlecore_toolkit.zip_members import Members, open_members
 HEAD = "bundle.json"
 FILES = "bundle.files"
 SIGNATURES = "signatures"
-"""The folder of statements about the bundle with their signatures: not in its list, as they are about that list."""
+"""The folder of statements with their signatures. It is not in the list of files, because the statements are about that
+list."""
 
 MOST_FILES = 200_000
 MOST_BYTES = 20 * 2**30  # of all files, unpacked
@@ -43,7 +44,7 @@ _CHUNK = 1 << 20
 
 
 class WrongBundle(DataError):
-    """A bundle that is damaged, or not the one that was meant; ``found`` says what is wrong, a few of each kind."""
+    """A bundle is damaged, or another one than expected; ``found`` says what is wrong, a few of each kind."""
 
     exit_code = 1
 
@@ -63,27 +64,36 @@ class Entry:
 
 @frozen(kw_only=True)
 class Bundle:
-    """What is in a bundle, as its own lists say."""
+    """The content of a bundle, according to its own lists."""
 
     group: str
     created_at: str
-    mlecore: str  # the version that made it
+    mlecore: str  # the version that wrote it
     runs: int
     files: tuple[Entry, ...]
     not_started: frozenset[str] | None = None  # planned runs that had not started; None: the group has no journal
 
 
 class OpenBundle:
-    """A bundle that is read: a folder or a zip, from any source."""
+    """A bundle, folder or zip, from an untrusted source, opened for reading.
 
-    def __init__(self, path: Path) -> None:
-        """Raises UsageError if it is neither, WrongBundle for a zip that is damaged or hostile."""
+    ``sha256``: the expected digest of its bundle.json.
+    """
+
+    def __init__(self, path: Path, sha256: str | None = None) -> None:
+        """Raises UsageError if it is neither, WrongBundle if it is damaged, hostile, or has another digest."""
         self.path = path
         self._opened = ExitStack()
         self._zip: Members | None = None
         self._members: dict[str, zipfile.ZipInfo] = {}
-        if path.is_dir():
-            return
+        if not path.is_dir():
+            self._open_zip()
+        if sha256 is not None and (found := self.digest()) != sha256:
+            self._opened.close()
+            raise WrongBundle(f"the SHA-256 of its {HEAD} is {found}, not {sha256}")
+
+    def _open_zip(self) -> None:
+        path = self.path
         try:
             if not path.is_file() or archive_kind(path) != "zip":
                 raise UsageError(f"{path} is not a bundle", fix="Give the folder or zip of an export.")
@@ -104,8 +114,15 @@ class OpenBundle:
     def __exit__(self, *_: object) -> None:
         self._opened.close()
 
+    def digest(self) -> str:
+        """SHA-256 of its bundle.json. Raises WrongBundle if there is none."""
+        try:
+            return hashlib.sha256(self.whole(HEAD, LIMIT)).hexdigest()
+        except DataError as error:
+            raise WrongBundle(error.message) from None
+
     def names(self) -> Iterator[str]:
-        """Of everything in it. Raises DataError for a folder with too many files, or of too many levels."""
+        """The names of all files. Raises DataError for a folder with too many files or levels."""
         if self._zip:
             yield from self._members
             return
@@ -118,7 +135,7 @@ class OpenBundle:
             raise DataError(f"{self.path} has too many levels of folders") from None
 
     def read(self, name: str, size: int) -> Iterator[bytes]:
-        """A file's chunks, at most ``size`` bytes and one. Raises DataError, whatever is wrong with it."""
+        """The content of a file, in chunks; at most one byte more than ``size``. Raises DataError for any problem."""
         left = size + 1
         try:
             for chunk in self._chunks(name):
@@ -136,7 +153,7 @@ class OpenBundle:
             raise DataError(f"{name} cannot be read: {error}") from None
 
     def whole(self, name: str, limit: int) -> bytes:
-        """A file's content. Raises DataError also for more than ``limit`` bytes."""
+        """The content of a file. Raises DataError, also for more than ``limit`` bytes."""
         content = b"".join(self.read(name, limit))
         if len(content) > limit:
             raise DataError(f"{name} has more than {limit} bytes")
@@ -160,7 +177,7 @@ def _names_in(folder: Path) -> Iterator[str]:
 
 
 def _require_few_members(path: Path) -> None:
-    """Before the directory of a zip is read, all of which takes memory; its end record may lie about how long it is."""
+    """Count a zip's members, before its directory is read into memory; its end record may lie about their number."""
     count, tail = 0, b""
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
@@ -170,20 +187,9 @@ def _require_few_members(path: Path) -> None:
         raise DataError(f"{path} has some {count:,} files, more than {MOST_FILES:,}")
 
 
-def head_digest(source: OpenBundle) -> str:
-    """SHA-256 of a bundle's bundle.json. Raises DataError if it has none."""
-    return hashlib.sha256(source.whole(HEAD, LIMIT)).hexdigest()
-
-
-def require_head(source: OpenBundle, sha256: str) -> None:
-    """Raises WrongBundle unless its bundle.json has this SHA-256."""
-    if (found := head_digest(source)) != sha256:
-        raise WrongBundle(f"the SHA-256 of its {HEAD} is {found}, not {sha256}")
-
-
 @frozen(kw_only=True)
 class Opened:
-    """A bundle whose files are as its list says, in a folder that is a group."""
+    """A bundle whose files are the listed ones, as the folder of a group."""
 
     group: Path
     source: OpenBundle
@@ -192,15 +198,13 @@ class Opened:
 
 @contextmanager
 def open_bundle(path: Path, sha256: str | None = None) -> Iterator[Opened]:
-    """A bundle, once its files have been compared with its list.
+    """Open a bundle whose files are the listed ones.
 
     ``sha256``: the expected digest of its bundle.json. Raises UsageError if it is not a bundle; WrongBundle if it is
     damaged, is too large, or has another digest.
     """
-    with OpenBundle(path) as source, tempfile.TemporaryDirectory(prefix="mlecore-export-") as folder:
+    with OpenBundle(path, sha256) as source, tempfile.TemporaryDirectory(prefix="mlecore-export-") as folder:
         try:
-            if sha256 is not None:
-                require_head(source, sha256)
             bundle = read_bundle(source)
             if wrong := problems(source, bundle):
                 raise WrongBundle(*wrong)
@@ -218,8 +222,8 @@ def open_bundle(path: Path, sha256: str | None = None) -> Iterator[Opened]:
 
 
 def read_bundle(source: OpenBundle) -> Bundle:
-    """What a bundle says it holds. Raises UsageError for one of a newer version, DataError if its lists are damaged, or
-    too large."""
+    """Read a bundle's lists. Raises UsageError for one of a newer version, DataError if its lists are damaged or too
+    large."""
     try:
         head = parse_json(source.whole(HEAD, LIMIT))
         listed = source.whole(FILES, LIST_LIMIT)

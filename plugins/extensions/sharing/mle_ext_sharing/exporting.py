@@ -1,7 +1,7 @@
 """Writes the bundle of a group.
 
-Only files of known names go in, so that answers cannot; one that holds a key, of this machine's environment or of the
-run, is rejected.
+Only files with known names go in, so that answers cannot. A file that contains a key, from this machine's environment
+or of the run, is rejected.
 """
 
 from __future__ import annotations
@@ -114,12 +114,12 @@ def _write(group: Group, records: Sequence[RunRecord], to: Path, zipped: bool, l
 
 
 def lost_submissions(folder: Path) -> list[str]:
-    """Runs of a group whose submission was collected, and is not there any more."""
+    """Names of the runs of a group whose submission was collected and is missing now."""
     return [run.name for run in load_group(folder) if run.digests and run.digests.submission and not run.submission]
 
 
 def _shared(record: RunRecord, public: Public, findings: Mapping[str, bytes], grade: bytes | None) -> RunRecord:
-    """The record as others get it. It still names findings and a grade that are missing here, or were changed."""
+    """The record as it is exported. It still names findings and a grade that are missing here, or were changed."""
     shared, digests = public.record(record), record.digests
     if digests is None or record.altered:
         return shared
@@ -159,9 +159,9 @@ def _plan_text(plan: Plan) -> bytes:
 
 
 def _files_of(record: RunRecord, logs: bool) -> Iterator[tuple[str, Path]]:
-    """(name in the run's folder, file) of what goes into a bundle; links and special files are left out.
+    """(name in the run's folder, file) of what goes into a bundle.
 
-    So is JSON that is longer than ours ever is.
+    Left out are links, special files, and JSON that is longer than mlecore ever writes.
     """
     for name in _ALWAYS:
         path = record.folder / name
@@ -180,7 +180,7 @@ def _read(path: Path) -> Iterator[bytes]:
 
 
 def _keys(environ: Mapping[str, str]) -> tuple[Fingerprint, ...]:
-    """Of variables whose names suggest keys."""
+    """Fingerprints of the variables whose names suggest keys."""
     fingerprints = (
         fingerprint(name, value) for name, value in environ.items() if names_secret(name) and not os.path.lexists(value)
     )
@@ -188,7 +188,8 @@ def _keys(environ: Mapping[str, str]) -> tuple[Fingerprint, ...]:
 
 
 def _secrets_of(record: RunRecord, logs: bool) -> tuple[Fingerprint, ...]:
-    """Of what the run was given, however the variables are called. Raises DataError if its logs were not searched."""
+    """Fingerprints of what the run was given, whatever the variables' names. Raises DataError if its logs were not
+    searched."""
     look, unknown = search(record.folder, record.secrets)
     unsearched = {*unknown} & {*(record.collected.unsearched if record.collected else ())}
     if logs and unsearched:
@@ -200,7 +201,7 @@ def _secrets_of(record: RunRecord, logs: bool) -> tuple[Fingerprint, ...]:
 
 
 def _without_keys(path: str, chunks: Iterable[bytes], look: Search) -> Iterator[bytes]:
-    """The chunks. Raises DataError when a key's value is in them, also across two."""
+    """Pass the chunks on. Raises DataError if they contain a key's value, even across two chunks."""
     tail = b""
     for chunk in chunks:
         seen = tail + chunk

@@ -46,7 +46,7 @@ class ForeignRun:
 
 
 def label_of(text: str) -> str:
-    """A name that folders and commands can carry."""
+    """Turn a text into a name for folders and commands."""
     return re.sub(r"[^A-Za-z0-9._-]+|--+", "-", text).strip("-.")[:80] or "imported"
 
 
@@ -110,7 +110,7 @@ def _placed(found: Sequence[ForeignRun]) -> dict[_Place, ForeignRun]:
 
 
 def _fill(group: Group, placed: Mapping[_Place, ForeignRun], harness: str, created_at: str | None) -> list[str]:
-    """Write the runs; what was left out of them."""
+    """Write the runs. Returns what was left out of them."""
     planned = {(record.label, record.competition, record.seed): record for record in planned_records(group)}
     left_out: list[str] = []
     for place, run in placed.items():
@@ -127,7 +127,7 @@ def _fill(group: Group, placed: Mapping[_Place, ForeignRun], harness: str, creat
 
 
 def _data(found: Sequence[ForeignRun], apart: str) -> dict[str, Any]:
-    """What all runs worked on: a group has one edition, and real or synthetic data."""
+    """The edition and kind of data of all runs: a group has one edition, and real or synthetic data."""
     said = [(run.facts.get("edition"), run.facts.get("data_kind")) for run in found]
     said += [(run.report.edition, run.report.data_kind) for run in found if run.report is not None]
     editions = {str(edition) for edition, _ in said if edition}
@@ -169,7 +169,7 @@ def _write(record: RunRecord, run: ForeignRun, left_out: list[str]) -> None:
 
 
 def _copy(source: Path, target: Path, paths: Sequence[Path], limit: int, left_out: list[str]) -> int:
-    """Copy regular files while their bytes fit; the number of those copied."""
+    """Copy regular files up to ``limit`` bytes in all. Returns how many were copied."""
     left, copied = limit, 0
     for path in paths:
         if not path.is_file() or path.is_symlink() or path.parent.is_symlink():

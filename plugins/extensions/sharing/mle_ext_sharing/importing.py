@@ -1,4 +1,4 @@
-"""Imports results of other harnesses: MLE-bench's and tables of scores directly, others through extensions."""
+"""Imports results of other harnesses: those of MLE-bench and tables of scores itself, others through extensions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A group as JSON lines that name each run's submission, logs and code, as MLE-bench's tools read them, and back."""
+"""Groups to and from JSON lines, as MLE-bench's tools read them: the paths of each run's submission, logs and code."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from mlecore.util.scratch import scratch
 
 
 def write_jsonl(group: Path, to: Path) -> int:
-    """List the runs of a group that have ended, by absolute paths, null for what is missing; the number of lines.
+    """List the runs of a group that have ended, with absolute paths and null for what is missing. Returns how many.
 
     Raises UsageError if ``to`` exists or cannot be written, DataError if a record is damaged.
     """
@@ -73,7 +73,7 @@ def import_jsonl(
 
 
 def _gather(line: Line, to: Path) -> Iterator[str]:
-    """Put the files of a run where an import looks for them; what is left out. Agents wrote them: no link is followed.
+    """Put the files of a run where an import looks for them; yields what is left out. No link is followed.
 
     Logs and code may each be a file or a folder.
     """

@@ -1,9 +1,9 @@
-"""MLE-bench's run groups as mlecore's, marked as imported.
+"""Imports MLE-bench's run groups and grading reports.
 
 Such a group is a folder with ``metadata.json`` (its ``runs`` has a key for each run, also the run's folder, named
 ``<competition>_<id>``), what each run left (``submission/submission.csv``, ``logs/``, ``code/``), and perhaps grading
 reports. ``metadata.json`` is written last, so a group that was killed lacks it. What a group does not say (time limit,
-hardware, network, data) stays unknown, so reports mix such runs with others only on request.
+hardware, network, data) stays unknown.
 """
 
 from __future__ import annotations

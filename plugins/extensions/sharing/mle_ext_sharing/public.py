@@ -1,5 +1,5 @@
-"""Records, plans, grades and findings as others get them: without secrets of URLs (name and password, query), and
-without paths of this machine.
+"""Makes records, plans, grades and findings public: removes secrets from URLs (name and password, query), and the
+paths of this machine.
 
 A path becomes ``<path>``, with the file's name where that has an ending: ``<path>/agent.py``. What the file held is in
 the record's digests.

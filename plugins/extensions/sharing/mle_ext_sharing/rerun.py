@@ -1,4 +1,4 @@
-"""A second party's own group compared with the one of a bundle: the same agent, competitions and seeds, run again."""
+"""Compares a bundle's group with one that a second party ran: the same agent, competitions and seeds."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from mlecore.runs.store import load_group, open_group
 
 
 def compare(theirs: Path, own: Path) -> Comparison:
-    """Runs of the same agent, competition, edition, kind of data and seed. Raises UsageError if no two belong together,
-    or if both are the same group; DataError if the own one was changed."""
+    """Pair the runs of the same agent, competition, edition, kind of data and seed.
+
+    Raises UsageError if there is no pair, or if both are the same group; DataError if the second party's was changed.
+    """
     group = open_group(own)
     if group.info.uid == open_group(theirs).info.uid:
         raise UsageError(f"{own} is the group of the bundle itself", fix="Name the group of the repeated runs.")

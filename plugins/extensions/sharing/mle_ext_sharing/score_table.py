@@ -1,4 +1,4 @@
-"""A CSV of scores, as papers and spreadsheets give them: each row becomes an imported run, whose score is a claim."""
+"""Imports a CSV of scores, from a paper or a spreadsheet: each row becomes a run, whose score is a claim."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NAMES = {"competition_id": "competition", "id": "competition"}
 
 
 def import_table(path: Path, runs: Path, *, agent: str | None = None, name: str | None = None) -> Imported:
-    """Create a group of a table with the columns competition, score, and perhaps agent, seed, edition and data_kind.
+    """Create a group from a table with the columns competition, score, and perhaps agent, seed, edition and data_kind.
 
     Medals are those of the human leaderboards of installed competitions. Raises UsageError that names the row.
     """

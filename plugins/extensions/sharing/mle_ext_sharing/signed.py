@@ -1,4 +1,5 @@
-"""Signed bundles: statements and their signatures in the folder ``signatures/``, one pair per signer and role."""
+"""Signs bundles and reads their signatures: the folder ``signatures/`` has a statement with its signature per signer
+and role."""
 
 from __future__ import annotations
 
@@ -42,7 +43,7 @@ class Signed:
 
 @frozen(kw_only=True)
 class Signatures:
-    """What was found in a bundle; ``wrong`` in words."""
+    """The signatures of a bundle: the good ones, and in words what is wrong with the others."""
 
     signed: list[Signed] = field(factory=list)
     wrong: list[str] = field(factory=list)
@@ -89,7 +90,7 @@ def add_signature(
 
 
 def read_signatures(bundle: OpenBundle, group: Path | None, allowed: Path | None) -> Signatures:
-    """Every statement of a bundle, compared with its lists and, if its records are in ``group``, with those."""
+    """Read all statements of a bundle, and compare them with its lists and with the records in ``group``, if given."""
     found = Signatures()
     about = None
     read: list[tuple[str, Signed]] = []
@@ -122,7 +123,7 @@ def read_signatures(bundle: OpenBundle, group: Path | None, allowed: Path | None
 
 
 def has_second_party(signed: Sequence[Signed], role: Role) -> bool:
-    """Has somebody else than those who ran the group said so? Nobody knows where keys have no names."""
+    """Has a second party said so? Unknown, and so False, for keys without a name."""
     return any(each.statement.predicate.role == role and each.signer.name is not None for each in signed)
 
 
@@ -147,5 +148,5 @@ def _not_second(signer: Signer, ran: Sequence[Signer]) -> str:
 
 
 def absent(attestations: Attestations) -> str:
-    """What others than the signer vouch for, in one sentence."""
+    """What third parties vouch for, in one sentence."""
     return f"image by digest: {', '.join(attestations.images) or 'absent'}"

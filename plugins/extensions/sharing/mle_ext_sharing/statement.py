@@ -1,4 +1,4 @@
-"""What a signature on a bundle says: an in-toto Statement (v1) about its lists of files.
+"""The statements that people sign about a bundle: in-toto Statements (v1) about its lists of files.
 
 The bytes of the statement's file are what is signed. Its subjects are ``bundle.json``, which has the hash of
 ``bundle.files``, and ``bundle.files``, which has that of every other file.
@@ -41,7 +41,7 @@ class Subject:
 
 @frozen(kw_only=True)
 class Claim:
-    """What the bundle's records say, so that a statement can be read without the bundle. ``verify`` compares it."""
+    """A summary of the bundle's records, for readers without the bundle. ``verify`` compares both."""
 
     group: str  # name of the group when it was created
     group_uid: str  # random
@@ -60,7 +60,7 @@ class Claim:
 
 @frozen(kw_only=True)
 class Attestations:
-    """What others than the signer vouch for. An empty list: nobody does."""
+    """What third parties vouch for; an empty list where nobody does."""
 
     images: tuple[str, ...] = ()  # digests of the images that jobs ran from, as the records name them
 
@@ -83,7 +83,7 @@ class Predicate:
     mlecore: str  # the version that wrote the statement
     claim: Claim  # what the records say
     compared: Comparison | None = None  # null if the signer is the one who ran the group
-    attestations: Attestations = Attestations()  # what others than the signer vouch for
+    attestations: Attestations = Attestations()  # what third parties vouch for
 
 
 @frozen(kw_only=True)
@@ -134,7 +134,7 @@ def _some(values: Sequence[object]) -> str:
 
 
 def claim_of(folder: Path) -> Claim:
-    """What the records in a group's folder say. Raises UsageError, DataError as ``open_group`` does."""
+    """Summarise the records in a group's folder. Raises UsageError, DataError as ``open_group`` does."""
     info = open_group(folder).info
     records = [record for record in load_group(folder) if (record.folder / RECORD).is_file()]
     reports = [report for record in records if record.state == "graded" and (report := record.report)]

@@ -26,7 +26,7 @@ _NAMED = 3  # runs that a message names
 
 @frozen(kw_only=True)
 class Verdict:
-    """What was found, in words: ``wrong`` is not as it was written, ``undecided`` cannot be checked."""
+    """The findings, in words: ``wrong`` is not as it was written, ``undecided`` cannot be checked."""
 
     runs: int = 0  # that have a record
     not_started: int = 0  # planned ones that have none yet
