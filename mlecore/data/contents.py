@@ -11,7 +11,7 @@ from pathlib import Path
 
 from mlecore.errors import DataError
 from mlecore_toolkit.archives import reading, refuse_zip_bomb, require_zip
-from mlecore_toolkit.name_lengths import require_holdable
+from mlecore_toolkit.safe_names import require_holdable
 
 Member = tuple[zipfile.ZipInfo, str]  # and its path below the target folder
 

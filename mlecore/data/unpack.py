@@ -23,7 +23,7 @@ from mlecore.data.hash_cache import HashCache, Known
 from mlecore.data.manifest import batched
 from mlecore.errors import DataError
 from mlecore.util import files
-from mlecore_toolkit.name_lengths import writing_below
+from mlecore_toolkit.safe_names import writing_below
 from mlecore_toolkit.zip_members import Members, is_small, open_members
 
 if TYPE_CHECKING:

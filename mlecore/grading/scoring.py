@@ -9,11 +9,10 @@ from pathlib import Path
 from mlecore.data.sample import open_sample
 from mlecore.errors import DataError, GradingError, PluginError
 from mlecore.model.competition import Competition
-from mlecore_toolkit.submissions.check import read_sample, warnings
+from mlecore_toolkit.submissions.check import read_sample, unknown_labels, warnings
 from mlecore_toolkit.submissions.guard import guard
 from mlecore_toolkit.submissions.shape import explaining
 from mlecore_toolkit.submissions.table import Table
-from mlecore_toolkit.submissions.training_labels import unknown_labels
 
 
 def check(competition: Competition, submission: Path, public: Path) -> list[str]:

@@ -19,14 +19,14 @@ from mlecore_toolkit import (
     split,
     write_csv,
 )
-from mlecore_toolkit.prepare.tfrecords import read_records
+from mlecore_toolkit.prepare.tfrecords import read_tfrecords
 
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
     files = sorted(path for path in (raw / "train_tfrecords").glob("*.tfrec") if path.is_file())
     parts = split(files, test_size=0.1)
-    train_ids, test_ids = ([name for path in part for name, _ in read_records(path, "image_name")] for part in parts)
+    train_ids, test_ids = ([name for path in part for name, _ in read_tfrecords(path, "image_name")] for part in parts)
     ensure_disjoint(train_ids, test_ids, "images of the records")
 
     table = read_csv(raw / "train.csv")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
 from mlecore_toolkit import encode, picture, write_csv
-from mlecore_toolkit.prepare.tfrecords import example, write_records
+from mlecore_toolkit.prepare.tfrecords import example, write_tfrecords
 
 FILES = 16
 SHARES = [0.05, 0.1, 0.11, 0.62, 0.12]  # of the five labels
@@ -25,7 +25,7 @@ def make_raw(raw: Path, seed: int, size: float) -> None:
     rows: list[tuple[str, int]] = []
     for file in range(FILES):
         count = each - (file == FILES - 1)
-        with write_records(raw / "train_tfrecords" / f"ld_train{file:02}-{count}.tfrec") as write:
+        with write_tfrecords(raw / "train_tfrecords" / f"ld_train{file:02}-{count}.tfrec") as write:
             for number in range(count):
                 label = number if number < 5 else int(rng.choice(5, p=SHARES))
                 name = f"{1_000_015_157 + len(rows) * 7919}.jpg"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import mle_comp_cassava_leaf_disease_classification as v1
 from mlecore.hookspecs import hookimpl
-from mlecore_toolkit.prepare.tfrecords import read_records, without, write_records
+from mlecore_toolkit.prepare.tfrecords import read_tfrecords, without, write_tfrecords
 
 
 @hookimpl
@@ -14,7 +14,7 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
     v1.prepare(raw, public, private)
     for path in sorted((public / "test_tfrecords").iterdir()):
         source = path.rename(path.with_suffix(".partial"))
-        with write_records(path) as write:
-            for _, message in read_records(source, "image_name"):
+        with write_tfrecords(path) as write:
+            for _, message in read_tfrecords(source, "image_name"):
                 write(without(message, {"target"}))
         source.unlink()

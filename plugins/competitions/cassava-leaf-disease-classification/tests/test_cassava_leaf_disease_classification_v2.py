@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mlecore_testing import Trial
-from mlecore_toolkit.prepare.tfrecords import read_records
+from mlecore_toolkit.prepare.tfrecords import read_tfrecords
 
 pytestmark = pytest.mark.trial(edition="v2")
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.trial(edition="v2")
 def records(trial: Trial, part: str) -> dict[str, list[tuple[str, bytes]]]:
     """Name and message of each record, by file."""
     paths = sorted((trial.public / f"{part}_tfrecords").iterdir())
-    return {path.name: list(read_records(path, "image_name")) for path in paths}
+    return {path.name: list(read_tfrecords(path, "image_name")) for path in paths}
 
 
 def test_only_test_records_lost_the_label(trial: Trial, trial_v1: Trial) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
-from mlecore_toolkit import Format, Rows, Table, micro_f1, read_pieces, split_positions, texts, write_csv
+from mlecore_toolkit import Format, RowStore, Table, micro_f1, read_pieces, split_positions, texts, write_csv
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,7 +22,7 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
     import polars as pl
 
     pieces = read_pieces(raw / "Train.zip", member="Train.csv", dtype={"Id": str, "Tags": str})
-    with Rows((piece.select(COLUMNS) for piece in pieces), private) as questions:
+    with RowStore((piece.select(COLUMNS) for piece in pieces), private) as questions:
         train_rows, test_rows = split_positions(len(questions), test_size=0.1)
         write(questions, train_rows, test_rows, public, private)
         guesses = (piece.with_columns(Tags=pl.lit(GUESS)) for piece in questions.pieces(test_rows))
@@ -30,7 +30,7 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 
 def write(
-    questions: Rows, train_rows: NDArray[np.intp], test_rows: NDArray[np.intp], public: Path, private: Path
+    questions: RowStore, train_rows: NDArray[np.intp], test_rows: NDArray[np.intp], public: Path, private: Path
 ) -> None:
     write_csv(questions.pieces(train_rows), public / "train.csv")
     write_csv(questions.pieces(test_rows), private / "test.csv")

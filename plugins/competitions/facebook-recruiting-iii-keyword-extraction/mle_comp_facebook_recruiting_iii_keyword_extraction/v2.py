@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import mle_comp_facebook_recruiting_iii_keyword_extraction as v1
 from mlecore.hookspecs import hookimpl
-from mlecore_toolkit import Format, Rows, Table, mean_f1, read_pieces, renumber, split_positions, write_csv
+from mlecore_toolkit import Format, RowStore, Table, mean_f1, read_pieces, renumber, split_positions, write_csv
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,7 +30,7 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
             hashes.append((piece["Title"] + "\n" + piece["Body"]).hash())
             yield piece.select(v1.COLUMNS)
 
-    with Rows(pieces(), private) as questions:
+    with RowStore(pieces(), private) as questions:
         in_test = _in_test(pl.concat(hashes))
         test_rows = np.flatnonzero(in_test)
         v1.write(questions, np.flatnonzero(~in_test), test_rows, public, private)

@@ -14,10 +14,10 @@ from mlecore_toolkit import (
     ZipWriter,
     ensure_unique,
     extract,
-    pack_7z,
     read_csv,
     roc_auc,
     split,
+    write_7z,
     write_csv,
 )
 
@@ -53,8 +53,8 @@ def write(raw: Path, public: Path, private: Path, train: DataFrame, test: DataFr
         extract(raw / "train.7z", Path(folder), dict(zip(images, images, strict=True)))
         trained = {name: name for name in train["name"]}
         for kept, name in ((trained, "train"), (tested, "test")):  # published empty, by a slip
-            names = {f"train/{old}.jpg": f"{name}/{new}.jpg" for old, new in kept.items()}
-            pack_7z(Path(folder), public / f"{name}.7z", names)
+            files = {f"{name}/{new}.jpg": Path(folder, f"train/{old}.jpg") for old, new in kept.items()}
+            write_7z(public / f"{name}.7z", files, stored=True)
 
 
 @hookimpl

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mle_comp_invasive_species_monitoring import LABELS
 from mlecore.hookspecs import hookimpl
-from mlecore_toolkit import ZipWriter, encode, pack_7z, picture, split_positions, write_csv
+from mlecore_toolkit import ZipWriter, encode, picture, split_positions, write_7z, write_csv
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -31,7 +31,7 @@ def make_raw(raw: Path, seed: int, size: float) -> None:
             paths = [f"{name}/{number}.jpg" for number in range(1, len(part) + 1)]
             for path, label in zip(paths, part, strict=True):
                 Path(folder, path).write_bytes(encode(picture(rng, int(label), 40, 30), "JPEG"))
-            pack_7z(Path(folder), raw / f"{name}.7z", dict(zip(paths, paths, strict=True)))
+            write_7z(raw / f"{name}.7z", {path: Path(folder, path) for path in paths}, stored=True)
 
 
 def _zip(table: DataFrame, raw: Path, name: str) -> None:

@@ -16,8 +16,8 @@ from mlecore_toolkit import (
     numbers,
     read_answers,
     read_csv,
+    require_same_count,
     roc_auc,
-    same_count,
     sorted_alike,
     write_csv,
 )
@@ -109,6 +109,6 @@ def _paired(submission: Table, answers: DataFrame) -> tuple[DataFrame, NDArray[n
     if len(named) != 1:
         found = "both" if named else "neither"
         raise InvalidSubmission(f"the submission needs a column prediction, or one called toxicity; it has {found}")
-    same_count(frame, answers)
+    require_same_count(frame, answers)
     truth, predictions = sorted_alike(frame, answers, "id")
     return truth, numbers(predictions, named[0], missing=True, infinite=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from mlecore.hookspecs import hookimpl
 from mlecore_toolkit import (
     Format,
-    Rows,
+    RowStore,
     Table,
     ensure,
     ensure_disjoint,
@@ -29,7 +29,7 @@ COUPONS = "GCP-Coupons-Instructions.rtf"
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
-    with Rows(read_pieces(raw / "train.csv"), private) as rides:
+    with RowStore(read_pieces(raw / "train.csv"), private) as rides:
         ensure(len(rides.types) == 8, f"train.csv has {len(rides.types)} columns, expected 8")
         train_rows, test_rows = split_positions(len(rides), test_size=TEST_RIDES)
         test = rides.take(test_rows)

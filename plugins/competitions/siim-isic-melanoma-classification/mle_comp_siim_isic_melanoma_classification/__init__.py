@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
 from mlecore_toolkit import Format, Table, ensure_columns, link_file, link_files, read_csv, roc_auc, write_csv
-from mlecore_toolkit.prepare.tfrecords import read_records
+from mlecore_toolkit.prepare.tfrecords import read_tfrecords
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -21,7 +21,7 @@ TEST_RECORDS = ("train00-2071.tfrec", "train06-2071.tfrec")
 def prepare(raw: Path, public: Path, private: Path) -> None:
     table = read_csv(raw / "train.csv", float_precision=None)
     ensure_columns(table, COLUMNS, "train.csv")
-    chosen = {name for file in TEST_RECORDS for name, _ in read_records(raw / "tfrecords" / file, "image_name")}
+    chosen = {name for file in TEST_RECORDS for name, _ in read_tfrecords(raw / "tfrecords" / file, "image_name")}
     in_test = table["image_name"].isin(chosen)
     write_tables(raw, public, private, table[~in_test], table[in_test])
     counted = {"train": 0, "test": 0}

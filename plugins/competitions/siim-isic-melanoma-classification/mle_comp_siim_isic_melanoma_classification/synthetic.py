@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
 from mlecore_toolkit import dicom, encode, picture, write_csv
-from mlecore_toolkit.prepare.tfrecords import example, write_records
+from mlecore_toolkit.prepare.tfrecords import example, write_tfrecords
 
 
 @hookimpl
@@ -32,7 +32,7 @@ def make_raw(raw: Path, seed: int, size: float) -> None:
         (raw / folder).mkdir(parents=True)
     home = [files[i % len(files)] for i in range(rows)]
     for name in files:
-        with write_records(raw / "tfrecords" / f"{name}.tfrec") as write:
+        with write_tfrecords(raw / "tfrecords" / f"{name}.tfrec") as write:
             for image, target, file in zip(images, targets, home, strict=True):
                 if file == name:
                     pixels = picture(rng, int(target))
@@ -40,5 +40,5 @@ def make_raw(raw: Path, seed: int, size: float) -> None:
                     (raw / "jpeg" / "train" / f"{image}.jpg").write_bytes(jpeg)
                     (raw / "train" / f"{image}.dcm").write_bytes(dicom(pixels[:, :, 0]))
                     write(example({"image": jpeg, "image_name": image.encode(), "target": int(target)}))
-    with write_records(raw / "tfrecords" / "test00-687.tfrec") as write:  # Kaggle's own test set
+    with write_tfrecords(raw / "tfrecords" / "test00-687.tfrec") as write:  # Kaggle's own test set
         write(example({"image": encode(picture(rng, 0), "JPEG"), "image_name": b"ISIC_9999999"}))

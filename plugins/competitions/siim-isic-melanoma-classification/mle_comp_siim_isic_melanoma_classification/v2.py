@@ -7,7 +7,7 @@ from pathlib import Path
 import mle_comp_siim_isic_melanoma_classification as v1
 from mlecore.hookspecs import hookimpl
 from mlecore_toolkit import ensure_columns, ensure_unique, read_csv, split_whole_groups
-from mlecore_toolkit.prepare.tfrecords import read_records, without, write_records
+from mlecore_toolkit.prepare.tfrecords import read_tfrecords, without, write_tfrecords
 
 TEST_SHARE = 0.125  # of the images, as in v1
 SEED = 2
@@ -32,8 +32,8 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 def _write_shard(source: Path, folder: Path, name: str, images: set[str], secret: set[str]) -> None:
     """The records of these images, in the source's order; the file's name ends with their number, as Kaggle's do."""
     partial, count = folder / f"{name}.partial", 0
-    with write_records(partial) as write:
-        for image, message in read_records(source, "image_name"):
+    with write_tfrecords(partial) as write:
+        for image, message in read_tfrecords(source, "image_name"):
             if image in images:
                 write(without(message, secret) if secret else message)
                 count += 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mlecore_testing import Trial
-from mlecore_toolkit.prepare.tfrecords import example, write_records
+from mlecore_toolkit.prepare.tfrecords import example, write_tfrecords
 
 
 def test_an_image_in_two_rows_is_one_file(trial: Trial, tmp_path: Path) -> None:
@@ -19,7 +19,7 @@ def test_an_image_in_two_rows_is_one_file(trial: Trial, tmp_path: Path) -> None:
         (raw / "train" / f"ISIC_{name}.dcm").write_bytes(b"d")
         (raw / "jpeg" / "train" / f"ISIC_{name}.jpg").write_bytes(b"j")
     for number, name in ((0, "A"), (6, "Z")):  # Z is not in train.csv: it is passed over
-        with write_records(raw / "tfrecords" / f"train{number:02d}-2071.tfrec") as write:
+        with write_tfrecords(raw / "tfrecords" / f"train{number:02d}-2071.tfrec") as write:
             write(example({"image_name": f"ISIC_{name}".encode()}))
     public, private = trial.prepare(raw)
     assert (private / "test.csv").read_text() == "image_name,target\nISIC_A,0\nISIC_A,1\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
-from mlecore_toolkit import Format, Rows, Table, read_table, roc_auc, split_positions, write_csv
+from mlecore_toolkit import Format, RowStore, Table, read_table, roc_auc, split_positions, write_csv
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -19,7 +19,7 @@ TEST_ROWS = 100_000
 def prepare(raw: Path, public: Path, private: Path) -> None:
     import polars as pl
 
-    with Rows([read_table(raw / "train.csv")], private) as rows:
+    with RowStore([read_table(raw / "train.csv")], private) as rows:
         train_rows, test_rows = split_positions(len(rows), test_size=TEST_ROWS)
         write_csv(_numbered(rows.pieces(train_rows)), public / "train.csv")
         test = rows.take(test_rows).with_columns(id=pl.arange(len(train_rows), len(rows)))

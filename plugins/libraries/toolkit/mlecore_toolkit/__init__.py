@@ -1,9 +1,9 @@
-"""What a competition is written with; `__init__.pyi` lists the names.
+"""Building blocks for competitions; `__init__.pyi` lists the names.
 
 >>> from mlecore_toolkit import Format, Table, read_csv, roc_auc, split, write_csv
 
-Raw files are read-only: everything here writes new files, and refuses to overwrite one. Names are imported when they
-are first used, so that a listing of competitions pays for none of them.
+Raw files are read-only: everything here writes new files and overwrites none. Names are imported on first use, so that
+listings of competitions stay fast.
 """
 
 import lazy_loader

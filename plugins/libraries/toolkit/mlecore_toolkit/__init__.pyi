@@ -1,4 +1,4 @@
-# All names of the package, each imported when it is first used.
+# All names of the package, each imported on first use.
 from .metrics.accuracy import accuracy as accuracy
 from .metrics.detection import average_precision as average_precision
 from .metrics.detection import right_boxes as right_boxes
@@ -24,7 +24,6 @@ from .metrics.roc_auc import mean_roc_auc as mean_roc_auc
 from .metrics.roc_auc import roc_auc as roc_auc
 from .prepare.archives import extract as extract
 from .prepare.archives import members as members
-from .prepare.archives import pack_7z as pack_7z
 from .prepare.archives import write_7z as write_7z
 from .prepare.asserts import ensure as ensure
 from .prepare.asserts import ensure_columns as ensure_columns
@@ -47,12 +46,11 @@ from .prepare.files import link_tree as link_tree
 from .prepare.media import dicom as dicom
 from .prepare.media import encode as encode
 from .prepare.media import wav as wav
-from .prepare.paths import safe_name as safe_name
 from .prepare.renaming import new_names as new_names
 from .prepare.renaming import rename_rows as rename_rows
 from .prepare.renaming import shuffled as shuffled
 from .prepare.renaming import write_renamed as write_renamed
-from .prepare.shuffles import Rows as Rows
+from .prepare.row_store import RowStore as RowStore
 from .prepare.splits import split as split
 from .prepare.splits import split_blocks as split_blocks
 from .prepare.splits import split_each as split_each
@@ -72,21 +70,22 @@ from .prepare.zips import ZipWriter as ZipWriter
 from .prepare.zips import move_members as move_members
 from .prepare.zips import open_member as open_member
 from .prepare.zips import open_zip as open_zip
+from .safe_names import safe_name as safe_name
 from .submissions.alignment import columns_of as columns_of
-from .submissions.alignment import known_ids as known_ids
 from .submissions.alignment import read_answers as read_answers
-from .submissions.alignment import same_count as same_count
-from .submissions.alignment import same_ids as same_ids
+from .submissions.alignment import require_known_ids as require_known_ids
+from .submissions.alignment import require_same_count as require_same_count
+from .submissions.alignment import require_same_ids as require_same_ids
 from .submissions.alignment import sorted_alike as sorted_alike
 from .submissions.cells import words as words
 from .submissions.format import Column as Column
 from .submissions.format import Format as Format
 from .submissions.messages import in_file_order as in_file_order
-from .submissions.other_labels import refuse_other_labels as refuse_other_labels
 from .submissions.table import Table as Table
 from .submissions.values import integers as integers
 from .submissions.values import labels as labels
 from .submissions.values import numbers as numbers
 from .submissions.values import refuse as refuse
+from .submissions.values import refuse_other_labels as refuse_other_labels
 from .submissions.values import rows_sum_to_one as rows_sum_to_one
 from .submissions.values import texts as texts

@@ -1,4 +1,4 @@
-"""What kind of archive a file is, and the errors for damaged ones and for bombs, by the sizes that they declare."""
+"""Recognises archives, and rejects damaged ones and bombs by their declared sizes."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from mlecore.util.units import show_size
 
 Kind = Literal["zip", "tar", "7z"]
 
-RATIO = 250  # deflate reaches 1032; no data set as a whole comes close
-SMALL = 1 << 30  # bytes; smaller ones do no harm
+RATIO = 250  # unpacked / packed size; deflate reaches 1032, but no whole data set comes close
+SMALL = 1 << 30  # bytes; smaller archives do no harm
 
 _STARTS: dict[bytes, Kind] = {
     b"PK\x03\x04": "zip",
-    b"PK\x05\x06": "zip",  # an empty one
-    b"PK\x07\x08": "zip",  # one that was split, with a marker in front
-    b"PK00": "zip",  # one that was to be split
+    b"PK\x05\x06": "zip",  # empty
+    b"PK\x07\x08": "zip",  # split, with a marker in front
+    b"PK00": "zip",  # meant to be split
     b"7z\xbc\xaf\x27\x1c": "7z",
     b"\x1f\x8b": "tar",  # gzip
     b"BZh": "tar",
@@ -32,11 +32,12 @@ _STARTS: dict[bytes, Kind] = {
 
 
 def archive_kind(archive: Path) -> Kind | None:
-    """The kind of an archive by its first bytes, whatever its name; None if it is none. Compressed files count as tars.
+    """The kind of an archive by its first bytes, whatever its name; None if it is no archive. Compressed files are
+    tars.
 
-    Never by its last bytes, where a zip has its directory: a tar.gz with stored blocks whose last member is a zip ends
-    as a zip does. So a program that unpacks itself, which is a zip behind other bytes, is not an archive here. Raises
-    DataError if the file is missing or cannot be read.
+    The last bytes, where a zip has its directory, do not count: a tar.gz whose last stored member is a zip ends like a
+    zip. So a self-extracting program, a zip behind other bytes, is no archive here. Raises DataError if the file is
+    missing or cannot be read.
     """
     try:
         with archive.open("rb") as file:
@@ -60,7 +61,7 @@ def _begins_tar(start: bytes) -> bool:
 
 
 def require_zip(archive: Path) -> None:
-    """Raises DataError, which says what the file is, unless it begins as a zip does."""
+    """Raises DataError with the kind of file unless it begins as a zip."""
     if archive_kind(archive) != "zip":
         what, fix = describe(archive)
         raise DataError(f"{archive} is no zip archive: it is {what}", fix=fix)
@@ -77,25 +78,25 @@ def damaged(archive: Path | str, why: object, member: str | None = None) -> Data
 
 @contextmanager
 def reading(archive: Path | str, member: str | None = None) -> Iterator[None]:
-    """Turns whatever a library raises for hostile or damaged bytes into DataError. Errors of the disk pass."""
+    """Turns all exceptions of a library for hostile or damaged bytes into DataError, but not errors of the disk."""
     try:
         yield
     except (MlecoreError, MemoryError):
         raise
     except OSError as error:
-        if error.errno is not None:  # bzip2 and gzip report damage by an OSError without one
+        if error.errno is not None:  # for damage, bzip2 and gzip raise an OSError without one
             raise
         raise damaged(archive, error, member) from None
     except NotImplementedError as error:
         raise DataError(f"{archive}: {error}", fix="Pack it with ordinary compression, and use --raw DIR.") from None
-    except Exception as error:  # zipfile, tarfile and py7zr raise some twenty types
+    except Exception as error:  # zipfile, tarfile and py7zr raise about twenty types
         cut_off = isinstance(error, zipfile.BadZipFile) and str(error) == "File is not a zip file"
         why = "its end is missing, as after an interrupted download" if cut_off else str(error) or type(error).__name__
         raise damaged(archive, why, member) from None
 
 
 def refuse_bomb(archive: Path, declared: int) -> None:
-    """Raises DataError if ``declared``, the bytes of all members, is too much for an archive of this size."""
+    """Raises DataError if ``declared``, the total size of the members, is too much for an archive of this size."""
     size = archive.stat().st_size
     if declared > max(SMALL, RATIO * size):
         raise DataError(
@@ -106,7 +107,7 @@ def refuse_bomb(archive: Path, declared: int) -> None:
 
 
 def refuse_zip_bomb(archive: Path, members: Sequence[zipfile.ZipInfo]) -> None:
-    """Raises DataError for members that share bytes of the archive, that lie beyond its end, or are a bomb."""
+    """Raises DataError for members that overlap, lie beyond the end of the archive, or are a bomb."""
     end = 0
     for info in sorted(members, key=lambda info: info.header_offset):
         if info.header_offset < end:

@@ -1,4 +1,4 @@
-"""The content of a zip's members, read so that threads need not wait for each other."""
+"""Reads the members of a zip in several threads that do not wait for each other."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from pathlib import Path
 
 from mlecore_toolkit.archives import damaged, reading
 
-_CHUNK = 1 << 16  # bytes; malloc gets larger buffers from the kernel each time, which clears them: a third of the time
+_CHUNK = 1 << 16  # bytes; larger buffers take 50 % longer: malloc gets them from the kernel each time, cleared
 _SMALL = 1 << 15  # bytes
 _LOCAL_HEADER = 30  # bytes before the name
-_EXTRA = 64  # bytes after the name that are read at once; few archives have more
+_EXTRA = 64  # bytes after the name that are read with it; few archives have more
 
 
 @contextmanager
 def open_members(archive: Path) -> Iterator[Members]:
-    """A zip whose members are to be read. Raises OSError."""
+    """Open a zip to read its members. Raises OSError."""
     with ExitStack() as opened:
         yield Members(archive, opened.enter_context(archive.open("rb")).fileno(), opened)
 
 
 class Members:
-    """Reads the members of one zip; each may be asked for by another thread."""
+    """Reads the members of one zip, each in any thread."""
 
     def __init__(self, archive: Path, descriptor: int, opened: ExitStack) -> None:
         self.archive = archive
@@ -36,7 +36,7 @@ class Members:
         self._turn = threading.Lock()
 
     def content(self, info: zipfile.ZipInfo) -> bytes:
-        """The whole content of a small member. Raises DataError for damage."""
+        """The whole content of a small member. Raises DataError if it is damaged."""
         try:
             if not _common(info):
                 data = b"".join(self._rare(info))
@@ -51,7 +51,8 @@ class Members:
         return data
 
     def pieces(self, info: zipfile.ZipInfo) -> Iterator[bytes]:
-        """The content of a member in pieces of some 64 kB. Raises DataError for damage, perhaps only at its end."""
+        """The content of a member in pieces of about 64 kB. Raises DataError if it is damaged, perhaps only at the
+        end."""
         size = crc = 0
         with reading(self.archive, info.filename):
             for data in self._pieces(info):
@@ -94,7 +95,7 @@ class Members:
         return self._opened.enter_context(zipfile.ZipFile(self.archive))
 
     def _packed(self, info: zipfile.ZipInfo) -> Iterator[bytes]:
-        """The compressed bytes of a member; those of a small one come with its header, in one read."""
+        """The compressed bytes of a member. A small one is read together with its header."""
         begin, size = info.header_offset, info.compress_size
         data = self._read(min(_CHUNK, _LOCAL_HEADER + len(info.filename) + _EXTRA + size), begin)
         if data[:4] != b"PK\x03\x04":
@@ -117,10 +118,10 @@ class Members:
 
 
 def is_small(info: zipfile.ZipInfo) -> bool:
-    """Better read in one go. Packed or not: one of the two sizes may lie."""
+    """Small enough to read at once, by both sizes (either may be forged)."""
     return info.file_size <= _SMALL and info.compress_size <= _SMALL
 
 
 def _common(info: zipfile.ZipInfo) -> bool:
-    """Not bzip2 or lzma, which are left to zipfile."""
+    """Is it stored or deflated? zipfile reads bzip2 and lzma."""
     return info.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)

@@ -1,5 +1,4 @@
-"""Formulas that several competitions share, one per module.
+"""Metrics that several competitions share, one per module.
 
-By default all are exact to the published benchmark (pandas 2.3, scikit-learn 1.9), whichever version of scikit-learn is
-installed.
+By default they equal the published benchmark's (pandas 2.3, scikit-learn 1.9), whichever scikit-learn is installed.
 """

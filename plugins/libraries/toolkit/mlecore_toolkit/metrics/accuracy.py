@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 def accuracy(truth: ArrayLike, predictions: ArrayLike) -> float:
-    """For labels of one kind: ``labels(...)`` against numbers or booleans, ``texts(...)`` against text."""
+    """For labels of one kind: ``labels(...)`` with numbers or booleans, ``texts(...)`` with text."""
     return float(np.mean(_comparable(truth) == _comparable(predictions)))
 
 
 def _comparable(values: ArrayLike) -> NDArray[Any]:
-    """Text as objects, so that trailing NULs count and rows are not padded to the longest."""
+    """Text as objects, so that trailing NULs count and texts are not padded."""
     return np.asarray(values, dtype=object) if isinstance(values, list) else np.asarray(values)

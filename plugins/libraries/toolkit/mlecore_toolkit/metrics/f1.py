@@ -1,4 +1,4 @@
-"""F1 over single labels (macro) and over sets of labels (micro, or the mean over rows)."""
+"""F1 of single labels (macro) and of sets of labels (micro, or the mean over rows)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def macro_f1(truth: ArrayLike, predictions: ArrayLike) -> float:
     """The plain mean of 2TP/(2TP + FP + FN) over the labels that occur in truth or predictions.
 
-    A guessed label that is never true is one more class of F1 = 0. As scikit-learn's ``f1_score(average="macro")``.
+    A predicted label that is never true is one more class with F1 = 0. As scikit-learn's ``f1_score(average="macro")``.
     """
     labels, codes = np.unique(np.concatenate([truth, predictions]), return_inverse=True)
     i, j = np.split(codes, 2)
@@ -27,8 +27,8 @@ def macro_f1(truth: ArrayLike, predictions: ArrayLike) -> float:
 def micro_f1(truth: Sequence[str], predictions: Sequence[str], classes: Collection[str] | None = None) -> float:
     """2TP/(2TP + FP + FN) over all (row, label) pairs; 0 where no pair is right.
 
-    Each row is a text with labels between white space, of which repeats count once. **The classes are the labels of the
-    truth** unless ``classes`` are given: any other guessed label is dropped without penalty, as scikit-learn's
+    Each row is a text of labels separated by white space; repeated labels count once. **The classes are the labels of
+    the truth** unless ``classes`` are given: any other predicted label is dropped without penalty, as scikit-learn's
     ``MultiLabelBinarizer`` does.
     """
     known = {label for text in truth for label in words(text)} if classes is None else set(classes)
@@ -43,7 +43,7 @@ def micro_f1(truth: Sequence[str], predictions: Sequence[str], classes: Collecti
 def mean_f1(truth: Sequence[str], predictions: Sequence[str]) -> float:
     """The mean over rows of 2TP/(2TP + FP + FN) of a row's labels; 0 for a row without a right one.
 
-    Each row is a text with labels between white space, of which repeats count once. As scikit-learn's
+    Each row is a text of labels separated by white space; repeated labels count once. As scikit-learn's
     ``f1_score(average="samples")``.
     """
     labels = ((set(words(text)), set(words(guess))) for text, guess in zip(truth, predictions, strict=True))

@@ -1,4 +1,4 @@
-"""Quadratic weighted kappa of Cohen, on the labels that occur."""
+"""Cohen's quadratic weighted kappa on the labels that occur."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 def quadratic_weighted_kappa(truth: ArrayLike, predictions: ArrayLike, *, by_value: bool = False) -> float:
     """1 - sum(w * O) / sum(w * E), w = (i - j)^2, as scikit-learn's ``cohen_kappa_score(weights="quadratic")``.
 
-    i and j are **places** in the sorted list of labels that occur on either side, not the labels: a label absent from
-    both does not widen distances, an extra one shifts those after it. ``by_value``: they are the labels, which must be
-    small integers, as where ``cohen_kappa_score`` is given all labels of the task. E is the product of the histograms
-    over the number of rows. NaN where all truths and predictions are one same label. Any number of labels takes memory
-    in proportion to the rows only.
+    i and j are **places** in the sorted list of labels that occur on either side, not the labels: a label that occurs
+    on neither side does not widen distances, an extra one shifts those after it. ``by_value``: they are the labels,
+    which must be small integers, as if ``cohen_kappa_score`` got all labels of the task. E is the product of the
+    histograms over the number of rows. NaN if all truths and predictions are the same label. Memory depends on the
+    number of rows only.
     """
     y, p = np.asarray(truth), np.asarray(predictions)
-    if y.dtype.kind == "f" and (y % 1 != 0).any():  # scikit-learn refuses these, missing ones too
-        raise GradingError("the answers hold something other than whole numbers")
+    if y.dtype.kind == "f" and (y % 1 != 0).any():  # scikit-learn rejects these, and missing values
+        raise GradingError("the answers contain something other than whole numbers")
     if p.dtype.kind == "u" and set(y.tolist()) <= set(p.tolist()):
-        y = y.astype(p.dtype)  # scikit-learn lists the labels of the guess first, with their type
+        y = y.astype(p.dtype)  # scikit-learn lists the labels of the predictions first, with their type
     if by_value:
         return _kappa(y.astype(np.float64), p.astype(np.float64))
     codes = np.unique(np.concatenate([y, p]), return_inverse=True)[1]
@@ -46,5 +46,5 @@ def _kappa(i: NDArray[np.float64], j: NDArray[np.float64]) -> float:
 
 
 def _double(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which of these whole numbers are exact as doubles."""
+    """Which of these whole numbers are exact as float64?"""
     return np.array([int(value) == int(float(value)) for value in values.tolist()], dtype=bool)

@@ -1,4 +1,4 @@
-"""Log loss, natural logarithm, as scikit-learn (since 1.5) or Kaggle clips it; rows are never rescaled."""
+"""Log loss with the natural logarithm, clipped as in scikit-learn (since 1.5) or at Kaggle, without rescaling rows."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from mlecore.errors import GradingError, InvalidSubmission
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-EPSILON = 2.220446049250313e-16  # of float64: one fully wrong answer costs 36.0437
-KAGGLE_CLIP = 1e-15  # 34.5388
+EPSILON = 2.220446049250313e-16  # of float64: a completely wrong answer costs 36.0437
+KAGGLE_CLIP = 1e-15  # a completely wrong answer costs 34.5388
 
 
 def log_loss(truth: ArrayLike, probability: ArrayLike, *, clip: float = EPSILON) -> float:
-    """Mean over rows of -ln(p of the true class), p clipped to [clip, 1 - clip]; Kaggle's clip is KAGGLE_CLIP.
+    """Mean over rows of -ln(p of the true class), with p clipped to [clip, 1 - clip]; Kaggle's clip is KAGGLE_CLIP.
 
-    Binary: both of one dimension, truth 0/1, probability that of 1. Multi-class: both rows x classes, truth one-hot
-    (or shares that weigh the classes). No softmax, no rescaling of rows, whatever they add up to.
+    Binary: both have one dimension, with truth 0 or 1 and the probability of 1. Multi-class: both are rows x classes,
+    with one-hot truth (or weights of the classes). Rows are not rescaled, whatever they add up to.
 
-    Raises InvalidSubmission if a binary truth has one class only: the published grader fails then.
+    Raises InvalidSubmission if a binary truth has one class only, because the published grader fails then.
     """
     y, p = np.asarray(truth, dtype=np.float64), np.asarray(probability, dtype=np.float64)
     if y.shape != p.shape or y.ndim not in (1, 2):

@@ -1,4 +1,4 @@
-"""Mean average precision at k: ranked guesses against the right ones of each row."""
+"""Mean average precision at k of ranked predictions."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 
 def map_at_k(truth: Sequence[str], predictions: Sequence[str], k: int, *, single: bool = False) -> float:
-    """The mean over rows of sum(hits so far / rank) over the ranks of new right guesses, over min(k, right ones).
+    """The mean over rows of sum(hits so far / rank), over the ranks of new hits, divided by min(k, true words).
 
-    Each row is a text with words between white space, or (``single``) single blanks: the guesses, best first. Only the
-    first ``k`` count; a wrong or repeated one only uses up its rank. No truth is empty. With one right guess a row this
-    is the mean of 1/rank.
+    Each row is a text of words separated by white space, or (``single``) by single blanks; predictions are best first.
+    Only the first ``k`` count; a wrong or repeated one uses up its rank. No truth is empty. If each row has one true
+    word, this is the mean of 1/rank.
     """
     separator = " " if single else None
     total = 0.0

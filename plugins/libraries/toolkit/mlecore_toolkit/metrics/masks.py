@@ -1,7 +1,7 @@
-"""Masks as runs of pixels: areas, overlaps, Dice, and writing run-length text.
+"""Areas, overlaps and Dice of masks, and run-length text.
 
-``submissions.masks`` reads them: runs x 2 (first pixel, counted from 0; the one after the last), ascending and
-disjoint. So counts need no picture, and do not depend on whether pixels are counted by rows or by columns.
+A mask is an array of runs x 2 (first pixel, counted from 0; the one after the last), ascending and disjoint, as
+``submissions.masks`` reads it. So counting needs no picture, and works for pixels counted by rows or by columns.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def encode_mask(mask: ArrayLike, order: Literal["columns", "rows"]) -> str:
-    """The text for a picture (height x width, non-zero is set), pixels counted down the columns or along the rows."""
+    """The text of a mask (height x width, non-zero is set), with pixels counted down the columns or along the rows."""
     flat = np.asarray(mask).astype(bool).ravel(order="F" if order == "columns" else "C")
     edges = np.flatnonzero(np.diff(np.r_[False, flat, False].astype(np.int8)))
     starts, ends = edges[::2], edges[1::2]
@@ -30,10 +30,10 @@ def area(runs: Runs) -> int:
 
 
 def overlap(a: Runs, b: Runs) -> int:
-    """The number of pixels that are set in both: where two runs have begun that have not ended.
+    """The number of pixels that are set in both masks, where two runs are open.
 
-    That is from the second begin of all runs to their first end, from the third to the second and so on, where the end
-    is the later one.
+    That is from the second begin of all runs to their first end, from the third to the second and so on, if the end is
+    later.
     """
     begins, ends = np.sort(np.concatenate([a, b]), axis=0).T
     return int(np.maximum(ends[:-1] - begins[1:], 0).sum())

@@ -1,4 +1,4 @@
-"""Mean errors of numbers: RMSE, RMSLE, MAE."""
+"""RMSE, RMSLE and MAE."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def rmse(truth: ArrayLike, predictions: ArrayLike) -> float:
-    """Root mean squared error; of several columns (rows x columns) the plain mean of the columns' errors.
+    """Root mean squared error; for several columns (rows x columns), the mean of the columns' errors.
 
-    Finite values too large to be squared give infinity.
+    Finite values that are too large to square give infinity.
     """
     y, p = _pair(truth, predictions)
     with np.errstate(over="ignore"):
@@ -23,7 +23,7 @@ def rmse(truth: ArrayLike, predictions: ArrayLike) -> float:
 
 
 def rmsle(truth: ArrayLike, predictions: ArrayLike) -> float:
-    """Root mean squared difference of ln(1 + value); of several columns the plain mean of the columns' errors.
+    """Root mean squared difference of ln(1 + value); for several columns, the mean of the columns' errors.
 
     Raises InvalidSubmission for a prediction of -1 or less, as scikit-learn 1.6 and later do (1.5: below 0).
     """

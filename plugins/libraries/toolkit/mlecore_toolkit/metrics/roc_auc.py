@@ -1,4 +1,4 @@
-"""Area under the ROC curve: the chance that a positive is ranked above a negative, ties counting half."""
+"""Area under the ROC curve: the probability that a positive has a higher score than a negative; ties count half."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def roc_auc(truth: ArrayLike, score: ArrayLike) -> float:
-    """AUROC of finite scores against truth of 0/1 (or booleans). NaN where truth has one class only.
+    """AUROC of finite scores for a truth of 0/1 (or booleans). NaN if the truth has one class only.
 
-    Mann-Whitney's U over the number of pairs; equals scikit-learn's ``roc_auc_score``, which up to 1.5 raised for one
-    class and gives NaN since. Memory: a few arrays of the rows.
+    Equals scikit-learn's ``roc_auc_score``, which raised for one class up to 1.5 and gives NaN since. It is
+    Mann-Whitney's U divided by the number of pairs.
     """
     positive = _positive(truth)
     values = np.asarray(score, dtype=np.float64)
@@ -32,7 +32,7 @@ def roc_auc(truth: ArrayLike, score: ArrayLike) -> float:
 
 
 def mean_roc_auc(truth: ArrayLike, score: ArrayLike) -> float:
-    """The plain mean of the columns' AUROCs (rows x columns, paired by place); NaN where one of them is."""
+    """The mean of the columns' AUROCs (rows x columns, paired by position); NaN if one of them is."""
     truths, scores = np.asarray(truth), np.asarray(score, dtype=np.float64)
     if truths.shape != scores.shape or truths.ndim != 2:
         raise GradingError(f"truth and score differ in shape: {truths.shape} and {scores.shape}")
@@ -43,5 +43,5 @@ def _positive(truth: ArrayLike) -> NDArray[np.bool_]:
     values = np.asarray(truth)
     positive = values == 1
     if not (positive | (values == 0)).all():
-        raise GradingError("the answers hold something other than 0 and 1")
+        raise GradingError("the answers contain something other than 0 and 1")
     return np.asarray(positive)

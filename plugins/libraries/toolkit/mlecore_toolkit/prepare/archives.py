@@ -1,7 +1,6 @@
-"""Archives of any kind that Kaggle uses (zip, tar, 7z): what is in them, and members streamed to files.
+"""Lists and unpacks archives of all kinds that Kaggle uses (zip, tar, 7z).
 
-The kind is recognised by the first bytes, not by the name. No member can leave the folder that it is unpacked to;
-links and devices are rejected.
+The first bytes decide the kind, not the name. No member can leave the target folder; links and devices are rejected.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ from mlecore.errors import DataError
 from mlecore.util.file_kinds import describe
 from mlecore_toolkit.archives import Kind, archive_kind, reading, refuse_bomb
 from mlecore_toolkit.prepare.files import NewFiles
-from mlecore_toolkit.prepare.paths import safe_name
 from mlecore_toolkit.prepare.tables import new_file
 from mlecore_toolkit.prepare.tars import content, open_tar, tar_members
 from mlecore_toolkit.prepare.zips import find, open_zip
+from mlecore_toolkit.safe_names import safe_name
 from mlecore_toolkit.zip_members import is_small, open_members
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def members(archive: Path) -> list[str]:
-    """Names of the files in an archive, in its order, folders left out."""
+    """Names of the files in an archive, in its order, without folders."""
     kind = _kind(archive)
     if kind == "zip":
         with open_zip(archive) as source:
@@ -40,12 +39,12 @@ def members(archive: Path) -> list[str]:
 
 
 def extract(archive: Path, into: Path, names: Mapping[str, str] | None = None) -> int:
-    """Stream members to new files below folder ``into``; returns how many.
+    """Stream members to new files below folder ``into``; returns their number.
 
-    ``names`` says which, and what each becomes: member name to relative path; None: all, under their own names. Those
-    of a zip are written in the order of ``names``: file times in the archive's order may reveal the labels. Memory does
-    not grow with the archive. Raises DataError when one is missing, damaged, a link or a device, or would be outside
-    of ``into``, or when its file already exists.
+    ``names`` maps members to relative paths; None: all members, under their own names. Members of a zip are written in
+    the order of ``names``, because file times in the archive's order may reveal labels. Memory does not grow with the
+    archive. Raises DataError if a member is missing, damaged, a link or a device, or would leave ``into``, and if its
+    file already exists.
     """
     into.mkdir(parents=True, exist_ok=True)
     kind = _kind(archive)
@@ -56,33 +55,25 @@ def extract(archive: Path, into: Path, names: Mapping[str, str] | None = None) -
     return _extract_7z(archive, into, names)
 
 
-def write_7z(target: Path, files: Mapping[str, bytes]) -> None:
-    """A new 7z archive of members with this content, py7zr's default compression; their time stamps are fixed."""
-    import py7zr
+def write_7z(target: Path, files: Mapping[str, bytes | Path], *, stored: bool = False) -> None:
+    """Write a 7z archive of members with this content, or that of a file, with fixed times.
 
-    with new_file(target) as stream, py7zr.SevenZipFile(stream, "w") as archive:
-        for name, data in files.items():
-            archive.writestr(data, safe_name(name))
-        _fix_times(archive)
-
-
-def pack_7z(source: Path, target: Path, names: Mapping[str, str]) -> None:
-    """A new 7z archive of files below folder ``source``, old name to new name, in the order of ``names``.
-
-    They are stored as they are, for files that are compressed already, such as pictures; their times are not kept.
-    Raises DataError if one is missing, or if the target already exists.
+    Compressed as py7zr does by default; ``stored``: uncompressed, for files that are compressed already, such as
+    pictures. Raises DataError if a file is missing, or if the target already exists.
     """
     import py7zr
 
-    stored = [{"id": py7zr.FILTER_COPY}]
-    with new_file(target) as stream, py7zr.SevenZipFile(stream, "w", filters=stored) as archive:
-        for old, new in names.items():
-            path = source / safe_name(old)
+    filters = [{"id": py7zr.FILTER_COPY}] if stored else None
+    with new_file(target) as stream, py7zr.SevenZipFile(stream, "w", filters=filters) as archive:
+        for name, source in files.items():
+            if isinstance(source, bytes):
+                archive.writestr(source, safe_name(name))
+                continue
             try:
-                with path.open("rb") as reader:
-                    archive.writef(reader, safe_name(new))
+                with source.open("rb") as reader:
+                    archive.writef(reader, safe_name(name))
             except FileNotFoundError:
-                raise DataError(f"{path} is missing") from None
+                raise DataError(f"{source} is missing") from None
         _fix_times(archive)
 
 
@@ -160,7 +151,7 @@ def _ensure_all(archive: Path, there: set[str], names: Mapping[str, str] | None)
 
 @contextmanager
 def _open_7z(archive: Path) -> Iterator[tuple[SevenZipFile, list[FileInfo]]]:
-    """The archive, and its members and folders."""
+    """The archive with the list of its members and folders."""
     try:
         import py7zr
     except ImportError:

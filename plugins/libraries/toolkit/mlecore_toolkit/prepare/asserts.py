@@ -1,4 +1,4 @@
-"""Assertions on any data, synthetic data included: a clear error instead of wrong tables."""
+"""Assertions on data, real or synthetic: a clear error instead of wrong tables."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ def ensure(condition: object, message: str) -> None:
 
 
 def ensure_columns(frame: DataFrame, columns: Sequence[str], what: str) -> None:
-    """``frame`` has exactly these columns in this order; ``what`` names it in the error."""
+    """Raise DataError unless ``frame`` has exactly these columns in this order. ``what`` names it in the error."""
     found = list(frame.columns)
     if found != list(columns):
         raise DataError(f"{what} has the columns {', '.join(map(str, found))}; expected {', '.join(columns)}")
 
 
 def ensure_unique(values: Iterable[Any], what: str) -> None:
-    """No value twice; ``what`` names them in the error, such as "ids of train.csv"."""
+    """Raise DataError if a value is repeated. ``what`` names them in the error: "ids of train.csv"."""
     column: Any = values
-    if hasattr(column, "is_duplicated"):  # a column of polars, whose cells are slow to look at one by one
+    if hasattr(column, "is_duplicated"):  # a column of polars, whose cells are slow to read one by one
         values = column.filter(column.is_duplicated())
     seen: set[Any] = set()
     repeated = [value for value in values if value in seen or seen.add(value)]  # type: ignore[func-returns-value]
@@ -38,9 +38,9 @@ def ensure_unique(values: Iterable[Any], what: str) -> None:
 
 
 def ensure_disjoint(train: Iterable[Any], test: Iterable[Any], what: str) -> None:
-    """No value in both parts."""
+    """Raise DataError if a value is in both parts. ``what`` names them in the error."""
     column, other = cast("tuple[Any, Any]", (train, test))
-    # columns of polars, whose cells are slow to look at one by one; it compares those of one type only
+    # columns of polars, whose cells are slow to read one by one; it only compares equal types
     if hasattr(column, "is_in") and column.dtype == getattr(other, "dtype", None):
         train = test = column.filter(column.is_in(other.implode()))
     known = set(test)  # the smaller part

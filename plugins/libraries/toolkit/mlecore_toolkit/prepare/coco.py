@@ -1,6 +1,6 @@
-"""Pictures listed as in the data set COCO: an object with ``annotations`` and ``images``, one of each per picture.
+"""Pictures listed as in the data set COCO: an object with lists ``annotations`` and ``images``.
 
-Both lists have the same order. A pair below is a picture's annotation and its image entry.
+Both have one entry per picture, in the same order. A pair is a picture's annotation and its image entry.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ Pair = tuple[dict[str, Any], dict[str, Any]]
 def split_pictures(
     metadata: Mapping[str, Any], *, test_size: float, few: int = 0, id: str = "id"
 ) -> tuple[list[Pair], list[Pair]]:
-    """(train, test) pairs, each category split by itself: see ``split_each``. Test pairs come shuffled, with seed 0.
+    """(train, test) pairs, with each category split by itself (``split_each``). Test pairs are shuffled with seed 0.
 
-    ``id`` names the images' ids. Raises DataError if the two lists do not match, and if no picture is for testing.
+    ``id`` is the key of the images' ids. Raises DataError if the two lists do not match, or if no picture is for
+    testing.
     """
     annotations, images = metadata["annotations"], metadata["images"]
     alike = len(annotations) == len(images) and all(
@@ -37,14 +38,14 @@ def split_pictures(
 
 
 def with_pictures(metadata: Mapping[str, Any], pairs: Sequence[Pair]) -> dict[str, Any]:
-    """``metadata`` with the pictures of ``pairs`` instead."""
+    """``metadata`` with only the pictures of ``pairs``."""
     return {**metadata, "annotations": [pair[0] for pair in pairs], "images": [pair[1] for pair in pairs]}
 
 
 def file_names(pairs: Sequence[Pair], new: Callable[[int], str] | None = None) -> dict[str, str]:
-    """Each picture's file name and the one it gets, in the order of ``pairs``: ``new`` of its number, else the same.
+    """Old to new file names, in the order of ``pairs``. ``new`` is called with a picture's number; None: same names.
 
-    Raises DataError if two pictures have one file.
+    Raises DataError if two pictures have the same file.
     """
     olds = [image["file_name"] for _, image in pairs]
     names = {old: new(number) if new else old for number, old in enumerate(olds)}
@@ -63,9 +64,9 @@ def split_folder(
 ) -> list[int]:
     """Split the pictures of folder ``source`` into ``into``/train and ``into``/test, each with its metadata.json.
 
-    Train pictures keep ids and names. Test pictures are numbered, as id and in names such as ``images/012/12345.jpg``;
-    their metadata have no annotations and categories, and ids of ``id_type``, which is text in v1 by a slip. Returns
-    the categories of the test pictures, by number. Raises DataError as ``split_pictures`` does.
+    Train pictures keep ids and names. Test pictures get a number as id and in names such as ``images/012/12345.jpg``;
+    their metadata have no annotations and categories. Ids have ``id_type``, which is text in v1 by mistake. Returns the
+    categories of the test pictures, by number. Raises DataError as ``split_pictures`` does.
     """
     train, test = split_pictures(metadata, test_size=test_size, few=few)
     link_files(source, into / "train", file_names(train))

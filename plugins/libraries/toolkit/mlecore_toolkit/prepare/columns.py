@@ -1,4 +1,4 @@
-"""Columns that several preparations make: one-hot tables and new numbers."""
+"""One-hot columns and new numbers."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def one_hot(labels: Series, classes: Sequence[str]) -> DataFrame:
-    """A column of integers a class, in the order of ``classes``: 1 where the label is that class, else 0.
+    """One column of integers per class, in the order of ``classes``: 1 where the label is that class, else 0.
 
-    Rows and index are those of ``labels``. Raises DataError for a label that is not one of the classes.
+    Keeps the rows and index of ``labels``. Raises DataError for a label that is not one of the classes.
     """
     import numpy as np
     import pandas as pd
@@ -28,7 +28,7 @@ def one_hot(labels: Series, classes: Sequence[str]) -> DataFrame:
 
 
 def renumber(values: Iterable[Any], start: int = 0) -> NDArray[np.intp]:
-    """New numbers for ``values``: ``start``, ``start + 1``, ... by order of first appearance, equal ones alike."""
+    """Number ``values`` from ``start`` in the order of first appearance; equal values get the same number."""
     import pandas as pd
 
     codes: NDArray[np.intp] = pd.factorize(pd.Series(values))[0]

@@ -1,4 +1,4 @@
-"""JSON files with the published bytes."""
+"""Reads JSON files, and writes them with the published bytes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SPACE = re.compile(r"\s*")
 
 
 def read_json(path: Path, encoding: str = "utf-8", errors: Literal["strict", "replace"] = "strict") -> Any:
-    """The value of a JSON file; DataError if it is missing or not JSON. ``errors``: what to do with wrong bytes."""
+    """The value of a JSON file. ``errors``: as for ``bytes.decode``. Raises DataError if it is missing or not JSON."""
     try:
         return json.loads(path.read_text(encoding=encoding, errors=errors))
     except FileNotFoundError:
@@ -28,9 +28,9 @@ def read_json(path: Path, encoding: str = "utf-8", errors: Literal["strict", "re
 
 
 def read_json_objects(path: Path) -> Iterator[Any]:
-    """The objects of a JSON file that is a list of them, one at a time, so that the file may be larger than memory.
+    """The items of a JSON file with a list of objects, one at a time, so that the file may be larger than memory.
 
-    Raises DataError if it is missing or not such a list, perhaps only after some objects were read.
+    Raises DataError if it is missing or no such list, perhaps only after some objects.
     """
     decoder = json.JSONDecoder()
     try:
@@ -59,7 +59,7 @@ def read_json_objects(path: Path) -> Iterator[Any]:
 
 
 def write_json(value: Any, path: Path, *, indent: int | None = None, sort_keys: bool = False) -> None:
-    """The bytes of ``json.dump(value, file, indent=..., sort_keys=...)``: ASCII, no line end after it; a new file."""
+    """Write a new file as ``json.dump(value, file, indent=..., sort_keys=...)`` does: ASCII, no final line end."""
     pieces = json.JSONEncoder(indent=indent, sort_keys=sort_keys).iterencode(value)
     with new_file(path) as stream:
         while text := "".join(islice(pieces, 10_000)):
@@ -67,7 +67,7 @@ def write_json(value: Any, path: Path, *, indent: int | None = None, sort_keys: 
 
 
 def write_json_objects(values: Iterable[Any], path: Path) -> None:
-    """The bytes that ``write_json(list(values), path)`` writes, with one value at a time in memory."""
+    """Write the bytes of ``write_json(list(values), path)``, with one value at a time in memory."""
     encoder = json.JSONEncoder()
     with new_file(path) as stream:
         between = b"["

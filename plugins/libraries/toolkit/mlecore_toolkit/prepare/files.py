@@ -1,4 +1,4 @@
-"""Files of a split: hard links to the raw files, which are never modified; copies if a link is not possible."""
+"""Puts files into a split: hard links to raw files, which are never modified, or copies if links are impossible."""
 
 from __future__ import annotations
 
@@ -11,27 +11,26 @@ from pathlib import Path
 
 from mlecore.errors import DataError
 from mlecore.util.files import write_all
-from mlecore_toolkit.name_lengths import writing_below
-from mlecore_toolkit.prepare.paths import file_name, safe_name
+from mlecore_toolkit.safe_names import file_name, safe_name, writing_below
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-# another device, too many links, not ours to link (protected_hardlinks), a file system without links
+# another device, too many links, a file of another user (protected_hardlinks), a file system without links
 _NO_LINKS = {errno.EXDEV, errno.EMLINK, errno.EPERM, errno.EACCES, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}
 
 
 def link_file(source: Path, target: Path) -> None:
-    """``target`` becomes the same file as ``source``; folders are made. Never write to either afterwards.
+    """Link ``source`` to ``target``, creating folders. Never write to either file afterwards.
 
-    Raises DataError when the source is missing or no regular file, and when the target already exists.
+    Raises DataError if the source is missing or not a regular file, or if the target already exists.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     _link(str(source), str(target))
 
 
 def copy_file(source: Path, target: Path) -> None:
-    """A copy with another inode and other times than ``source``, if these would reveal its label; folders are made.
+    """Copy a file, creating folders, for sources whose inode or times would reveal a label.
 
-    Raises DataError when the source is missing or no regular file, and when the target already exists.
+    Raises DataError if the source is missing or not a regular file, or if the target already exists.
     """
     if not source.is_file():
         raise DataError(f"{source} is {'not a regular file' if source.exists() else 'missing'}")
@@ -43,10 +42,10 @@ def copy_file(source: Path, target: Path) -> None:
 
 
 def link_files(source: Path, target: Path, names: Iterable[str] | Mapping[str, str]) -> int:
-    """Link files of folder ``source`` into folder ``target``; returns how many.
+    """Link files of folder ``source`` into folder ``target``, creating folders; returns their number.
 
-    ``names`` are paths relative to both folders, a repeated one counting once; a mapping renames, old name to new
-    name. Folders are made. Raises DataError when one is missing or would be outside.
+    ``names`` are paths relative to both folders, and repeated ones count once; a mapping also renames, from old to new
+    name. Raises DataError if a file is missing or would be outside.
     """
     renamed = names if isinstance(names, Mapping) else {name: name for name in names}
     folders: set[str] = set()
@@ -61,9 +60,9 @@ def link_files(source: Path, target: Path, names: Iterable[str] | Mapping[str, s
 
 
 def link_tree(source: Path, target: Path) -> int:
-    """Link every file below folder ``source``, at its relative path, into ``target``; returns how many.
+    """Link every file below folder ``source`` into ``target`` at its relative path; returns their number.
 
-    Empty folders are included.
+    Also creates empty folders.
     """
     if not source.is_dir():
         raise DataError(f"the folder {source} is missing")
@@ -83,7 +82,7 @@ def link_tree(source: Path, target: Path) -> int:
 def _link(source: str, target: str) -> None:
     try:
         mode = os.lstat(source).st_mode
-        if stat.S_ISLNK(mode):  # the user made raw data of links: take what they lead to
+        if stat.S_ISLNK(mode):  # raw data may be links: take their targets
             source = os.path.realpath(source)
             mode = os.stat(source).st_mode  # noqa: PTH116
         if not stat.S_ISREG(mode):
@@ -105,15 +104,15 @@ def _copy(source: str, target: str) -> None:
 
 
 class NewFiles:
-    """Writes files below a folder, which must not exist; makes each of their folders once."""
+    """Writes new files below a folder; creates each of their folders once."""
 
     def __init__(self, into: Path, source: Path) -> None:
         self._into = into
-        self._source = source  # that they come from
+        self._source = source  # the archive, for messages
         self._folders: set[str] = set()
 
     def open(self, name: str) -> int:
-        """A descriptor of one file. Raises DataError for a name that leads out of the folder, or one that exists."""
+        """A descriptor of a new file. Raises DataError if the name leads out of the folder or exists."""
         path = f"{self._into}/{file_name(name, f'{self._source}: ')}"
         folder = path.rpartition("/")[0]
         with writing_below(self._source):
@@ -126,7 +125,7 @@ class NewFiles:
                 raise DataError(f"{path} already exists") from None
 
     def write(self, name: str, content: Iterable[bytes]) -> None:
-        """One file, from pieces, see ``open``."""
+        """Write one file from pieces. Raises DataError as ``open`` does."""
         out = self.open(name)
         try:
             for data in content:

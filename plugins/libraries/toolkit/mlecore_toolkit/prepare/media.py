@@ -1,4 +1,4 @@
-"""Picture, sound and DICOM files for synthetic data, as bytes; the same input gives the same bytes.
+"""Pictures, sounds and DICOM files for synthetic data, as bytes. The same input gives the same bytes.
 
 Pillow and pydicom are dependencies of the competitions that use them; they are imported when a file is encoded.
 """
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def encode(pixels: NDArray[np.uint8], kind: Literal["JPEG", "PNG", "TIFF", "BMP"]) -> bytes:
-    """A picture file of pixels (height, width) grey or (height, width, 3)."""
+    """A picture file of pixels: (height, width) for grey, (height, width, 3) for colour."""
     from PIL import Image
 
     out = io.BytesIO()
@@ -24,7 +24,7 @@ def encode(pixels: NDArray[np.uint8], kind: Literal["JPEG", "PNG", "TIFF", "BMP"
 
 
 def wav(samples: NDArray[np.int16], rate: int) -> bytes:
-    """A mono WAV file, 16 bit, ``rate`` samples a second."""
+    """A mono WAV file with 16 bits and ``rate`` samples per second."""
     import wave
 
     out = io.BytesIO()
@@ -37,9 +37,9 @@ def wav(samples: NDArray[np.int16], rate: int) -> bytes:
 
 
 def dicom(pixels: NDArray[Any], *, modality: str = "OT", patient: str = "", number: int = 1) -> bytes:
-    """A small valid DICOM file: grey pixels (height, width) of uint8 or uint16, uncompressed.
+    """A small valid DICOM file of grey pixels (height, width), uint8 or uint16, uncompressed.
 
-    ``number`` is the instance's number in its series. Unique ids come from the content.
+    ``number`` is the instance's number in its series. Unique ids are derived from the content.
     """
     from pydicom.dataset import Dataset, FileMetaDataset
     from pydicom.filewriter import dcmwrite

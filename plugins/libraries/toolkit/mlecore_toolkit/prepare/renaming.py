@@ -1,7 +1,7 @@
-"""New names and numbers for test items in editions after v1, where the old ones lead to labels, times or places.
+"""New names and numbers for test items in editions after v1, where the old ones reveal labels, times or places.
 
-They depend on the seed and on which items there are, not on the items' order. Write rows and members in the order of
-the new ones: the old order would tell them.
+They depend on the seed and the set of items, not on their order. Write rows and members in the order of the new names,
+because the old order would reveal which is which.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ T = TypeVar("T", int, str)
 def new_names(old: Iterable[str], form: str, *, seed: int, taken: Iterable[str] = ()) -> dict[str, str]:
     """Old name to new name: ``form`` with a random hexadecimal digit for each ``#``, such as ``########.wav``.
 
-    New names are distinct, and neither old names nor ``taken``. Equal old names become equal new ones; the order of the
-    result is that of the new names. Raises DataError if ``form`` has too few digits.
+    New names are distinct, and are neither old names nor in ``taken``. The result is in the order of the new names.
+    Raises DataError if ``form`` has too few digits.
     """
     names = sorted(set(old))
     used = {*names, *taken}
@@ -43,9 +43,9 @@ def new_names(old: Iterable[str], form: str, *, seed: int, taken: Iterable[str] 
 
 
 def shuffled(old: Iterable[T], *, seed: int) -> dict[T, T]:
-    """Old value to new value: the same distinct ones, dealt out at random; the result is in the order of the new ones.
+    """Old value to new value: a random permutation of the distinct values, in the order of the new ones.
 
-    For ids that must keep their set, such as row numbers.
+    For ids whose set must stay the same, such as row numbers.
     """
     new = sorted(set(old))
     dealt = list(new)
@@ -54,9 +54,9 @@ def shuffled(old: Iterable[T], *, seed: int) -> dict[T, T]:
 
 
 def rename_rows(table: DataFrame, column: str, new: Mapping[Any, Any]) -> DataFrame:
-    """``table`` with the new values in ``column``, sorted by them; rows of one value keep their order.
+    """``table`` with new values in ``column``, sorted by them; rows with the same value keep their order.
 
-    Raises DataError for a value without a new one.
+    Raises DataError if ``new`` lacks a value.
     """
     renamed = table.assign(**{column: table[column].map(new)})
     if (lost := renamed[column].isna()).any():
@@ -66,7 +66,7 @@ def rename_rows(table: DataFrame, column: str, new: Mapping[Any, Any]) -> DataFr
 
 
 def write_renamed(new: Mapping[T, T], path: Path) -> None:
-    """A table ``old,new``, for ``private/``: the only record of which item is which."""
+    """Write a table ``old,new`` for ``private/``, the only record of which item is which."""
     import pandas as pd
 
     write_csv(pd.DataFrame({"old": list(new), "new": list(new.values())}), path)

@@ -1,4 +1,4 @@
-"""Where py7zr writes members: to new files of our names, without its own checks, times and modes of each."""
+"""Makes py7zr write members to new files under other names, without their times and modes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mlecore_toolkit.prepare.files import NewFiles
 
 
 class Writers(WriterFactory):  # type: ignore[misc]
-    """Files below a folder for members of an archive: old name to new name."""
+    """Opens files below a folder for members of an archive: old name to new name."""
 
     def __init__(self, into: Path, archive: Path, names: Mapping[str, str]) -> None:
         self._files = NewFiles(into, archive)
@@ -25,7 +25,7 @@ class Writers(WriterFactory):  # type: ignore[misc]
 
 class _Writer(Py7zIO):  # type: ignore[misc]
     def __init__(self, descriptor: int) -> None:
-        self._file = os.fdopen(descriptor, "wb", buffering=0)  # which closes itself if py7zr fails and does not
+        self._file = os.fdopen(descriptor, "wb", buffering=0)  # closes itself if py7zr fails and does not
         self._size = 0
 
     def write(self, s: bytes | bytearray) -> int:
@@ -40,11 +40,11 @@ class _Writer(Py7zIO):  # type: ignore[misc]
         return self._size
 
     def seek(self, offset: int, whence: int = 0) -> int:
-        """To the start of a whole member, for those who would read it."""
+        """Does nothing: py7zr rewinds a finished member for readers."""
         return 0
 
     def read(self, size: int | None = None) -> bytes:
         raise OSError("a member is only written")
 
     def flush(self) -> None:
-        """Nothing is held back."""
+        """Does nothing: writes are unbuffered."""

@@ -1,4 +1,4 @@
-"""The published splits: exactly scikit-learn's ``train_test_split``, without importing scikit-learn."""
+"""The published splits, exactly as scikit-learn's ``train_test_split``, without importing it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ T = TypeVar("T")
 def split(items: T, *, test_size: float | None = None, train_size: float | None = None, seed: int = 0) -> tuple[T, T]:
     """(train, test) of a table, column, array or sequence, as ``train_test_split(..., random_state=seed)``.
 
-    A size is a number of items (int) or a share (float); a test share is rounded up, a train share down. Both parts
-    are shuffled; those of pandas keep their index. Raises DataError if a part would be empty.
+    A size is a number of items (int) or a share (float). A test share is rounded up, a train share down. Both parts are
+    shuffled; tables of pandas keep their index. Raises DataError if a part would be empty.
     """
     train, test = split_positions(len(cast("Sequence[Any]", items)), test_size, train_size, seed)
     return _take(items, train), _take(items, test)
@@ -29,7 +29,7 @@ def split(items: T, *, test_size: float | None = None, train_size: float | None 
 def split_positions(
     count: int, test_size: float | None = None, train_size: float | None = None, seed: int = 0
 ) -> tuple[NDArray[np.signedinteger[Any]], NDArray[np.signedinteger[Any]]]:
-    """(train, test) positions of ``count`` items, with 32 bits if they fit: see ``split``."""
+    """(train, test) positions of ``count`` items, as int32 if they fit: see ``split``."""
     import numpy as np
 
     n_train, n_test = _sizes(count, test_size, train_size)
@@ -39,9 +39,9 @@ def split_positions(
 
 
 def split_groups(frame: DataFrame, by: str, *, test_size: float, seed: int = 0) -> tuple[DataFrame, DataFrame]:
-    """(train, test) rows, whole groups together, in file order.
+    """(train, test) rows in file order, with whole groups in one part.
 
-    The distinct values of column ``by``, in order of first appearance, are split; a row goes with its group.
+    The distinct values of column ``by`` are split in the order of first appearance.
     """
     _, test = split(frame[by].unique(), test_size=test_size, seed=seed)
     in_test = frame[by].isin(test)
@@ -49,11 +49,11 @@ def split_groups(frame: DataFrame, by: str, *, test_size: float, seed: int = 0) 
 
 
 def split_each(groups: Iterable[Hashable], *, test_size: float, few: int = 0) -> tuple[list[int], list[int]]:
-    """(train, test) positions, each group split by itself and with the same seed, 0; ``groups`` names each item's.
+    """(train, test) positions, with each group split by itself with seed 0. ``groups`` has the group of each item.
 
-    Groups are in order of first appearance, each part of a group is shuffled. In a group with fewer than ``few``
-    items the last one is for testing; in a group of one, none is. Raises DataError if a part of any other group would
-    be empty.
+    Groups are in the order of first appearance, and each part of a group is shuffled. Of a group with fewer than
+    ``few`` items the last item is for testing, of a group of one none. Raises DataError if a part of another group
+    would be empty.
     """
     members: dict[Hashable, list[int]] = {}
     for position, group in enumerate(groups):
@@ -71,11 +71,11 @@ def split_each(groups: Iterable[Hashable], *, test_size: float, few: int = 0) ->
 
 
 def split_whole_groups(groups: Sequence[Hashable], *, test_size: float, seed: int = 0) -> tuple[list[int], list[int]]:
-    """(train, test) positions in ascending order, whole groups together; ``groups`` names each item's.
+    """(train, test) positions in ascending order, with whole groups in one part. ``groups`` has the group of each item.
 
-    Groups, in order of first appearance, are shuffled, and join the test part one after the other if they fit into its
-    share of all items, rounded up; if none fits, the smallest one does. For editions after v1: the share is met better
-    than by splitting the list of groups. Raises DataError if a part would be empty.
+    Groups, in the order of first appearance, are shuffled and join the test part in turn if they fit into its share of
+    all items, rounded up; if none fits, the smallest joins. For editions after v1: this meets the share better than
+    splitting the list of groups. Raises DataError if a part would be empty.
     """
     members: dict[Hashable, list[int]] = {}
     for position, group in enumerate(groups):
@@ -92,21 +92,21 @@ def split_whole_groups(groups: Sequence[Hashable], *, test_size: float, seed: in
 
 
 def split_blocks(table: T, by: str, *, test_size: float, seed: int = 0) -> tuple[T, T]:
-    """(train, test) rows of a table of pandas or polars, group after group in the shuffled order of the split.
+    """(train, test) rows of a table of pandas or polars, group by group in the shuffled order of the split.
 
-    The groups of column ``by`` in ascending order are split; within a group rows keep file order. Rows without a
-    group are dropped.
+    The groups of column ``by`` are split in ascending order. Within a group rows keep file order. Rows without a group
+    are dropped.
     """
     import numpy as np
 
     codes = _codes(cast("Any", table)[by])
     count = int(codes.max(initial=-1)) + 1
-    # runs of rows of one group are moved together
+    # consecutive rows of one group are moved together
     starts = np.flatnonzero(np.diff(codes, prepend=-2))
     lengths = np.diff(starts, append=len(codes))
     parts = []
     for groups in split_positions(count, test_size, seed=seed):
-        place = np.full(count + 1, count)  # of each group in the part; the last: of rows without a group
+        place = np.full(count + 1, count)  # of each group in the part; the last is for rows without a group
         place[groups] = np.arange(len(groups))
         where = place[codes[starts]]
         runs = np.argsort(where, kind="stable")[: (where < count).sum()]
@@ -116,7 +116,7 @@ def split_blocks(table: T, by: str, *, test_size: float, seed: int = 0) -> tuple
 
 
 def _codes(values: Any) -> NDArray[np.intp]:
-    """The number of each cell's group in ascending order; -1: it is missing."""
+    """The number of each cell's group, in ascending order of groups; -1 if it is missing."""
     import numpy as np
 
     if hasattr(values, "iloc"):
@@ -130,7 +130,7 @@ def _codes(values: Any) -> NDArray[np.intp]:
 
 
 def _sizes(count: int, test_size: float | None, train_size: float | None) -> tuple[int, int]:
-    """Numbers of train and test items by scikit-learn's rules."""
+    """The numbers of train and test items by scikit-learn's rules."""
     if test_size is None and train_size is None:
         raise TypeError("split needs test_size or train_size")
     for name, size in (("test_size", test_size), ("train_size", train_size)):

@@ -1,6 +1,6 @@
-"""Building blocks of synthetic data: ids and pictures. The same seed gives the same bytes.
+"""Ids and pictures for synthetic data. The same seed gives the same bytes.
 
-``RandomState`` rather than ``default_rng``: numpy promises that its numbers never change.
+Uses ``RandomState`` instead of ``default_rng``, because numpy promises that its numbers never change.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from numpy.random import RandomState
     from numpy.typing import NDArray
 
-_SCRAMBLE = 0x9E3779B97F4A7C15  # odd, so that multiplying by it modulo a power of two loses nothing
+_SCRAMBLE = 0x9E3779B97F4A7C15  # odd, so that multiplying by it modulo a power of two is invertible
 
 
 def hex_ids(count: int, digits: int, *, seed: int = 0) -> list[str]:
-    """Distinct ids of hex digits, in no order. They end in a letter other than e, so that none reads as a number."""
+    """Distinct ids of hex digits in no order. They end in a letter other than e, so that none looks like a number."""
     short = min(digits - 1, 15)
     offset = int.from_bytes(hashlib.sha256(f"offset {seed}".encode()).digest()[:8], "big")
     ids = []
@@ -33,7 +33,7 @@ def hex_ids(count: int, digits: int, *, seed: int = 0) -> list[str]:
 
 
 def picture(rng: RandomState, label: int, width: int = 32, height: int = 32) -> NDArray[np.uint8]:
-    """A noisy picture (height, width, 3) with a disc somewhere, whose colour depends on the label."""
+    """A noisy picture (height, width, 3) with a disc whose colour depends on the label."""
     import colorsys
 
     import numpy as np
@@ -51,9 +51,9 @@ def picture(rng: RandomState, label: int, width: int = 32, height: int = 32) -> 
 def labelled_pictures(
     rng: RandomState, folder: Path, counts: Mapping[int, int]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """JPEG files of so many pictures of each category, in no order, such as ``images/155/04/1234.jpg`` of 15504.
+    """Write JPEG files, ``counts`` of each category in random order: ``images/155/04/1234.jpg`` for category 15504.
 
-    Returns the lists ``annotations`` and ``images`` of the data set COCO, see ``mlecore_toolkit.prepare.coco``.
+    Returns the lists ``annotations`` and ``images`` of ``mlecore_toolkit.prepare.coco``.
     """
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""Tables read and written with the published bytes: pandas 2's readers and ``to_csv(index=False)``."""
+"""Reads tables as pandas 2 does, and writes them with the bytes of ``to_csv(index=False)``."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import IO, TYPE_CHECKING, Any, Literal, cast
 
 from mlecore.errors import DataError
 from mlecore.util.file_kinds import describe
+from mlecore_toolkit.fast_csv import frames, reading, writing
+from mlecore_toolkit.fast_csv.options import Options
 from mlecore_toolkit.prepare.zips import find, open_member, open_zip
-from mlecore_toolkit.tables import frames, reading, writing
-from mlecore_toolkit.tables.options import Options
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-_ROWS = 200_000  # of a piece
-_TOGETHER = 50_000  # rows converted to text together
-_WORTHWHILE = 200_000  # cells; for fewer, importing polars takes longer than pandas
+_ROWS = 200_000  # rows of a piece
+_TOGETHER = 50_000  # rows written together
+_WORTHWHILE = 200_000  # cells; for a smaller table, importing polars takes longer than pandas
 
 
 def read_csv(
@@ -31,10 +31,10 @@ def read_csv(
     float_precision: Literal["round_trip"] | None = "round_trip",
     **options: Any,
 ) -> pd.DataFrame:
-    """``pandas.read_csv(path, float_precision="round_trip", **options)``; of ``member``, if ``path`` is a zip.
+    """``pandas.read_csv(path, float_precision="round_trip", **options)``; ``member``: of a zip.
 
-    Where a sheet says "plain ``read_csv``", give ``float_precision=None``: long decimals are then rounded as pandas 2
-    rounds them. Raises DataError when the file is missing or cannot be read as a table.
+    With ``float_precision=None``, long decimals are rounded as in pandas 2's plain ``read_csv``. Raises DataError if
+    the file is missing or is no table.
     """
     plain = Options.of(options) if float_precision == "round_trip" else None
     if plain and _large(path, member):
@@ -46,10 +46,10 @@ def read_csv(
 
 
 def read_table(path: Path, *, member: str | None = None, **options: Any) -> pl.DataFrame:
-    """A large table of numbers and text as polars holds it, which takes less time and memory than ``read_csv``.
+    """A large table of numbers and text as a table of polars, in less time and memory than ``read_csv``.
 
-    ``write_csv`` writes it, its rows and its columns with the bytes of the same from ``read_csv``. Whole numbers may
-    have 8 bits: for passing on and comparing, not for arithmetic. Raises DataError as ``read_csv`` does.
+    ``write_csv`` writes it, and selections of its rows and columns, with the same bytes as those of ``read_csv``. Whole
+    numbers may have 8 bits: compare and pass them on, but do not calculate. Raises DataError as ``read_csv`` does.
     """
     plain = Options.of(options)
     if plain:
@@ -61,10 +61,10 @@ def read_table(path: Path, *, member: str | None = None, **options: Any) -> pl.D
 
 
 def read_pieces(path: Path, *, member: str | None = None, rows: int = _ROWS, **options: Any) -> Iterator[pl.DataFrame]:
-    """``read_table`` of a table too large for memory, in pieces of at most ``rows`` rows.
+    """``read_table`` for a table larger than memory, in pieces of at most ``rows`` rows.
 
-    About 16 MB are typed together, as the ones before if that is possible: as with pandas' blocks of a large table,
-    columns may differ in their types from piece to piece. Raises DataError as ``read_csv`` does.
+    About 16 MB are typed together, if possible as the previous ones. As with pandas' blocks of a large table, the types
+    of a column may differ between pieces. Raises DataError as ``read_csv`` does.
     """
     import polars as pl
 
@@ -87,11 +87,11 @@ def write_csv(
     quoting: int = csv.QUOTE_MINIMAL,
     float_format: str | None = None,
 ) -> None:
-    """The bytes of ``table.to_csv(target, index=False, quoting=..., float_format=...)`` by pandas, but faster.
+    """Write the bytes of pandas' ``table.to_csv(target, index=False, quoting=..., float_format=...)``, but faster.
 
-    ``table`` may be an iterator of pieces with the same columns, so that a large one is never in memory as a whole.
-    ``target`` is a new file (DataError if it exists: it might be linked to a raw file) or a stream, such as a member
-    of a ``ZipWriter``.
+    ``table`` may be an iterator of pieces with the same columns, so that it is never in memory as a whole. ``target``
+    is a stream, such as a member of a ``ZipWriter``, or a new file. Raises DataError if the file exists, because it
+    might be a link to a raw file.
     """
     style: dict[str, Any] = {"quoting": quoting, "float_format": float_format}
     with new_file(target) if isinstance(target, Path) else nullcontext(target) as stream:
@@ -111,7 +111,7 @@ def _header(table: pd.DataFrame | pl.DataFrame, quoting: int, float_format: str 
 
 
 def _lines(piece: Any, start: int, quoting: int, float_format: str | None) -> bytes:
-    """Rows of pandas or of polars."""
+    """Rows of a table of pandas or polars as CSV."""
     rows = getattr(piece, "iloc", piece)[start : start + _TOGETHER]
     table: pl.DataFrame | None = None
     if not hasattr(rows, "iloc"):
@@ -130,7 +130,7 @@ def _printed(frame: pd.DataFrame, **style: Any) -> bytes:
 
 
 def new_file(path: Path) -> IO[bytes]:
-    """Open a new file for writing, making its folders."""
+    """Open a new file for writing, creating its folders. Raises DataError if it exists."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         return path.open("xb")
@@ -167,7 +167,7 @@ def _opened(source: Path | IO[bytes]) -> AbstractContextManager[IO[bytes]]:
 
 @contextmanager
 def _reading(path: Path, member: str | None) -> Iterator[Path | IO[bytes]]:
-    """What pandas reads from, with its errors as DataError."""
+    """The source for a reader; its errors become DataError."""
     try:
         with open_member(path, member) if member else nullcontext(path) as source:
             yield source

@@ -1,6 +1,6 @@
-"""Tar archives, packed or not: members read in one pass, and written.
+"""Reads tar archives, compressed or not, in one pass, and writes them.
 
-The same input gives the same bytes: fixed time stamps and modes, members in the order given.
+The same input gives the same bytes: times and modes are fixed, members have the given order.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from typing import IO, TYPE_CHECKING, cast
 
 from mlecore.errors import DataError
 from mlecore_toolkit.archives import reading, refuse_bomb
-from mlecore_toolkit.prepare.paths import safe_name
 from mlecore_toolkit.prepare.tables import new_file
+from mlecore_toolkit.safe_names import safe_name
 
 if TYPE_CHECKING:
     from typing import Self
 
 _BLOCK = 1 << 16  # bytes; see zip_members
-_HEADER = 1 << 20  # bytes of one at most
-_HEADERS = (  # of the member that follows
+_HEADER = 1 << 20  # bytes of a header, at most
+_HEADERS = (  # headers of the next member
     *(tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE),
     *(tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK),
 )
 
 
 def tar_members(archive: Path, source: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
-    """Its members; one that would make the archive a bomb is rejected before it is read."""
+    """The members of a tar. Rejects one that would make it a bomb before reading it."""
     total = 0
     for member in source:
         if member.size < 0:
@@ -43,7 +43,7 @@ def tar_members(archive: Path, source: tarfile.TarFile) -> Iterator[tarfile.TarI
 
 @contextmanager
 def open_tar(archive: Path) -> Iterator[tarfile.TarFile]:
-    """In one pass, whatever the compression. All of it is read, as the checksum is at its end."""
+    """Open a tar, whatever its compression. All of it is read in the end, because the checksum comes last."""
     with reading(archive), _uncompressed(archive) as stream:
         with tarfile.open(fileobj=stream, mode="r:", tarinfo=_TarInfo) as source:
             yield source
@@ -62,12 +62,12 @@ def _uncompressed(archive: Path) -> IO[bytes]:
         start = file.read(3)
     for begin, opened in ((b"\x1f\x8b", gzip.open), (b"BZh", bz2.open), (b"\xfd7z", lzma.open), (b"]\0\0", lzma.open)):
         if start.startswith(begin):
-            return io.BufferedReader(cast("io.RawIOBase", opened(archive)), _BLOCK)  # headers are many small reads
+            return io.BufferedReader(cast("io.RawIOBase", opened(archive)), _BLOCK)  # headers cause many small reads
     return archive.open("rb", _BLOCK)
 
 
 class _TarInfo(tarfile.TarInfo):
-    """A member's header; tarfile reads long names and the like into memory, whatever size they claim to have."""
+    """A member's header. Limits the size of long names, which tarfile reads into memory whatever size they claim."""
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
@@ -78,7 +78,7 @@ class _TarInfo(tarfile.TarInfo):
 
 
 def content(source: tarfile.TarFile, member: tarfile.TarInfo) -> Iterator[bytes]:
-    """The content of a member; tarfile's own reader takes several times as long for small ones."""
+    """The content of a member. For small members tarfile's own reader takes several times as long."""
     stream = source.fileobj
     assert stream is not None  # it is open
     if member.issparse():
@@ -95,12 +95,10 @@ def content(source: tarfile.TarFile, member: tarfile.TarInfo) -> Iterator[bytes]
 
 
 def write_tar(source: Path, target: Path, names: Mapping[str, str], *, compressed: bool = False) -> None:
-    """A new tar of files below folder ``source``, old name to new name, in the order of ``names``.
+    """Write a tar of files below folder ``source``: old name to new name, in the order of ``names``.
 
-    ``compressed``: with gzip, little and fast. The target's name decides nothing, as a published ``.tar.gz`` is none.
-
-    Times, owners and modes are left out, so that the same input gives the same bytes. Raises DataError when
-    one is missing, and when the target already exists.
+    ``compressed``: with gzip at its fastest level. The target's name does not matter: a published ``.tar.gz`` is
+    uncompressed. Times, owners and modes are left out. Raises DataError if a file is missing, or if the target exists.
     """
     with (
         new_file(target) as file,
@@ -116,9 +114,9 @@ def write_tar(source: Path, target: Path, names: Mapping[str, str], *, compresse
                     archive.addfile(member, reader)
             except FileNotFoundError:
                 raise DataError(f"{path} is missing") from None
-            archive.members = []  # type: ignore[attr-defined]  # else it remembers all
+            archive.members = []  # type: ignore[attr-defined]  # else it keeps all of them
 
 
 def _gzipped(file: IO[bytes]) -> GzipFile:
-    """For writing; without a name and a time, so that the same input gives the same bytes."""
+    """A gzip stream for writing, without a name and a time, so that the same input gives the same bytes."""
     return GzipFile("", "wb", fileobj=file, mtime=0, compresslevel=1)

@@ -1,8 +1,8 @@
-"""TFRecord files of tf.train.Example messages, read and written without TensorFlow.
+"""Reads and writes TFRecord files of tf.train.Example messages without TensorFlow.
 
-A record is its length (8 bytes, little endian), a checksum of these, the message, a checksum of it. The message is a
-protocol buffer: features (field 1) hold entries (field 1 each) of a key (field 1) and a value (field 2): a list of
-bytes (field 1), floats (2) or integers (3), whose items are field 1.
+A record is its length (8 bytes, little endian), a checksum of the length, the message, and a checksum of the message.
+The message is a protocol buffer: features (field 1) have entries (field 1 each) with a key (field 1) and a value (field
+2): a list of bytes (field 1), floats (2) or integers (3), whose items are field 1.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_CHUNK = 256  # bytes of a message that one row of its checksum's array holds
+_CHUNK = 256  # bytes of a message per row of the array for its checksum
 
 
-def read_records(path: Path, key: str) -> Iterator[tuple[str, bytes]]:
-    """For each record the first value of its feature ``key``, as UTF-8, and its message.
+def read_tfrecords(path: Path, key: str) -> Iterator[tuple[str, bytes]]:
+    """For each record, the first value of its feature ``key``, as UTF-8, and the message.
 
-    One record at a time is in memory; checksums are not compared. Raises DataError, which names the file, if it is
-    missing, cut off or damaged, or if a record has no such value.
+    Only one record is in memory; checksums are not compared. Raises DataError if the file is missing, cut off or
+    damaged, or if a record has no such value.
     """
     try:
         for message in _messages(path):
@@ -42,61 +42,69 @@ def _messages(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
         while head := file.read(12):
             length = int.from_bytes(head[:8], "little")
-            if file.tell() + length + 4 > size:  # seen before reading: a damaged length may exceed all memory
+            if file.tell() + length + 4 > size:  # checked before reading: a damaged length may exceed the memory
                 raise DataError(f"{path} is cut off or damaged")
             yield file.read(length + 4)[:length]
 
 
 def without(message: bytes, secret: Collection[str]) -> bytes:
-    """The message without these features; everything else is unchanged. Raises IndexError or KeyError if damaged."""
+    """The message without these features, otherwise unchanged. Raises IndexError or KeyError if it is damaged."""
     secrets = {key.encode() for key in secret}
-    features = dict(_fields(message))[1]
-    kept = b"".join(_field(1, entry) for _, entry in _fields(features) if dict(_fields(entry))[1] not in secrets)
+    kept = b"".join(_field(1, entry) for entry in _entries(message) if _parts(entry)[1] not in secrets)
     return _field(1, kept)
 
 
 def _first(message: bytes, key: bytes) -> bytes:
-    features = dict(_fields(message))[1]
-    for _, entry in _fields(features):
-        parts = dict(_fields(entry))
-        if parts[1] == key:
-            values = dict(_fields(parts[2]))[1]
-            for _, value in _fields(values):
-                return value
+    for entry in _entries(message):
+        if _parts(entry)[1] == key:
+            for _, value in fields(_parts(_parts(entry)[2])[1]):
+                if isinstance(value, bytes):
+                    return value
     raise KeyError(f"no {key.decode()} in a record")
 
 
-def _fields(message: bytes) -> Iterator[tuple[int, bytes]]:
-    """The length-delimited fields of a message: number and content; others are passed over."""
+def _entries(message: bytes) -> list[bytes]:
+    return [entry for _, entry in fields(_parts(message)[1]) if isinstance(entry, bytes)]
+
+
+def _parts(message: bytes) -> dict[int, bytes]:
+    return {number: value for number, value in fields(message) if isinstance(value, bytes)}
+
+
+def fields(message: bytes) -> Iterator[tuple[int, bytes | int]]:
+    """Number and value of each field of a message; numbers of fixed size are bytes. Raises IndexError, KeyError."""
     at = 0
     while at < len(message):
-        tag, at = _varint(message, at)
+        tag, at = varint(message, at)
+        if tag & 7 == 0:
+            value, at = varint(message, at)
+            yield tag >> 3, value
+            continue
         if tag & 7 == 2:
-            length, at = _varint(message, at)
-            if at + length > len(message):
-                raise IndexError("a field reaches beyond its message")
-            yield tag >> 3, message[at : at + length]
-            at += length
-        elif tag & 7 == 0:
-            _, at = _varint(message, at)
+            length, at = varint(message, at)
         else:
-            at += {1: 8, 5: 4}[tag & 7]
+            length = {1: 8, 5: 4}[tag & 7]
+        if at + length > len(message):
+            raise IndexError("a field reaches beyond its message")
+        yield tag >> 3, message[at : at + length]
+        at += length
 
 
-def _varint(message: bytes, at: int) -> tuple[int, int]:
-    """A number of seven bits a byte, and the place after it."""
+def varint(message: bytes, at: int) -> tuple[int, int]:
+    """A number with seven bits per byte, and the offset after it. Raises IndexError if it is cut off or too long."""
     value = shift = 0
-    while True:
+    while shift < 64:
         byte = message[at]
         at += 1
         value |= (byte & 0x7F) << shift
         if byte < 0x80:
             return value, at
         shift += 7
+    raise IndexError("a number is too long")
 
 
 def example(features: Mapping[str, bytes | int]) -> bytes:
-    """A tf.train.Example with one value a key."""
+    """A tf.train.Example with one value per key."""
     entries = b""
     for key, value in features.items():
         if isinstance(value, int):
@@ -120,19 +128,19 @@ def _to_varint(value: int) -> bytes:
 
 
 @contextmanager
-def write_records(path: Path) -> Iterator[Callable[[bytes], None]]:
-    """A new TFRecord file, and a function that adds a message to it, with the true checksums."""
+def write_tfrecords(path: Path) -> Iterator[Callable[[bytes], None]]:
+    """Create a TFRecord file; yields a function that adds a message with correct checksums."""
     with path.open("xb") as file:
 
         def write(message: bytes) -> None:
             length = len(message).to_bytes(8, "little")
-            file.write(length + _checksum(length) + message + _checksum(message))
+            file.write(length + masked_crc(length) + message + masked_crc(message))
 
         yield write
 
 
-def _checksum(data: bytes) -> bytes:
-    """CRC-32C, rotated and shifted as TFRecord masks it."""
+def masked_crc(data: bytes) -> bytes:
+    """CRC-32C, masked as in TFRecord files."""
     crc = crc32c(data)
     return ((crc >> 15 | crc << 17) + 0xA282EAD8 & 0xFFFFFFFF).to_bytes(4, "little")
 
@@ -140,8 +148,8 @@ def _checksum(data: bytes) -> bytes:
 def crc32c(data: bytes) -> int:
     """The CRC-32C (Castagnoli) of ``data``.
 
-    A CRC is linear: those of all chunks are computed side by side, one byte of each at a time, and then joined, the
-    CRC so far being moved on over the zeros of a chunk. That is several times as fast as byte by byte.
+    A CRC is linear: those of all chunks are computed in parallel, one byte of each at a time, and then joined by moving
+    the CRC so far over a chunk of zeros. That is several times as fast as byte by byte.
     """
     import numpy as np
 
@@ -173,7 +181,7 @@ def _table() -> NDArray[np.int64]:
 
 @cache
 def _over_zeros() -> list[list[int]]:
-    """What each value of each byte of a CRC, lowest byte first, becomes after a chunk of zeros."""
+    """For each byte of a CRC, lowest first, and each of its values: the CRC after a chunk of zeros."""
     import numpy as np
 
     crcs = np.arange(256, dtype=np.int64) << np.array([[0], [8], [16], [24]], dtype=np.int64)

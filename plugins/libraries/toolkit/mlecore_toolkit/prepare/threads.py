@@ -1,4 +1,4 @@
-"""Work on all cores, results in order."""
+"""Runs a function on all cores, with results in order."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ R = TypeVar("R")
 
 
 def in_threads(function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-    """``map(function, items)``, computed ahead by threads; for work that mostly runs without the GIL.
+    """``map(function, items)`` in threads, for work that mostly runs without the GIL.
 
-    At most two items per core are in progress, so that memory does not grow with their number.
+    At most two items per core are in progress, so that memory does not grow with the number of items.
     """
     cores = os.cpu_count() or 1
     waiting: deque[Future[R]] = deque()

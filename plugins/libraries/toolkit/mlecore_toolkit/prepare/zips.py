@@ -1,6 +1,6 @@
-"""Zip archives: members read as streams, moved from archive to archive without inflating them, and written.
+"""Reads and writes zip archives, and moves members between them without inflating them.
 
-The same input gives the same bytes: fixed time stamps and modes, members in the order given.
+The same input gives the same bytes: times and modes are fixed, members have the given order.
 """
 
 from __future__ import annotations
@@ -19,21 +19,22 @@ from typing import IO, Any
 
 from mlecore.errors import DataError
 from mlecore_toolkit.archives import damaged, reading, refuse_zip_bomb, require_zip
-from mlecore_toolkit.prepare.paths import safe_name
+from mlecore_toolkit.safe_names import safe_name
 
 _TIME = (1980, 1, 1, 0, 0, 0)
 _MODE = (stat.S_IFREG | 0o644) << 16
 _LOCAL_HEADER = 30  # bytes before the name
-_SIZES = 18  # where a header has both sizes, which are 0xffffffff if 64 bits of each follow
+_SIZES = 18  # offset of both sizes in a header; 0xffffffff if sizes of 64 bits follow
 _BLOCK = 1 << 20
 _COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
 
 
 @contextmanager
 def open_zip(path: Path) -> Iterator[zipfile.ZipFile]:
-    """A zip for reading. Raises DataError if it is a bomb, missing or damaged; perhaps only when a member is read.
+    """Open a zip for reading. Raises DataError if it is missing, damaged (perhaps only when a member is read) or a
+    bomb.
 
-    It must begin as a zip does: one behind other bytes, such as a program that unpacks itself, is rejected.
+    A zip behind other bytes, such as a self-extracting program, is rejected.
     """
     require_zip(path)
     with reading(path):
@@ -45,13 +46,13 @@ def open_zip(path: Path) -> Iterator[zipfile.ZipFile]:
 
 @contextmanager
 def open_member(path: Path, name: str) -> Iterator[IO[bytes]]:
-    """One member of a zip as a stream; DataError if it is missing."""
+    """Open one member of a zip as a stream. Raises DataError as ``find`` does."""
     with open_zip(path) as archive, archive.open(find(archive, name)) as stream:
         yield stream
 
 
 def find(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
-    """A member by name. DataError if it is missing or there twice, encrypted or oddly packed, or not a regular file."""
+    """A member by name. Raises DataError if it is missing, repeated, encrypted, oddly compressed or no regular file."""
     try:
         member = archive.getinfo(name)
     except KeyError:
@@ -68,11 +69,11 @@ def find(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
 
 
 class _Zip(zipfile.ZipFile):
-    """A zip whose members' damage is a DataError that names them."""
+    """A zip in which a damaged member raises DataError with its name."""
 
     @cached_property
     def repeated(self) -> frozenset[str]:
-        """Names that several members have."""
+        """Names of more than one member."""
         if len(self.NameToInfo) == len(self.filelist):
             return frozenset()
         counts = Counter(member.filename for member in self.filelist)
@@ -106,12 +107,12 @@ class _Member(io.RawIOBase):
 
 
 def move_members(source: zipfile.ZipFile, target: Path, names: Mapping[str, str]) -> int:
-    """Write a new zip of members of ``source``, old name to new name, compressed as they are; returns how many.
+    """Write a new zip of members of ``source``, old name to new name; returns their number.
 
-    Nothing is inflated: their compressed bytes are copied, in the order of ``names``: that of ``source`` may reveal the
-    labels. Raises DataError when one is missing or what is read of the source is damaged.
+    Copies the compressed bytes, in the order of ``names``, because that of ``source`` may reveal labels. Raises
+    DataError if a member is missing or damaged.
     """
-    members = [(find(source, old), new) for old, new in names.items()]  # all of them, before anything is written
+    members = [(find(source, old), new) for old, new in names.items()]  # check all of them before writing
     with ZipWriter(target) as writer:
         for member, new in members:
             writer.move(source, member, new)
@@ -119,7 +120,7 @@ def move_members(source: zipfile.ZipFile, target: Path, names: Mapping[str, str]
 
 
 class _Info(zipfile.ZipInfo):
-    """A member whose header Python 3.11.0 to 3.11.3 writes as later versions do."""
+    """A member whose header Python 3.11.0 to 3.11.3 write as later versions do."""
 
     def FileHeader(self, zip64: bool | None = None) -> bytes:  # noqa: N802
         if not zip64:
@@ -130,9 +131,9 @@ class _Info(zipfile.ZipInfo):
 
 
 class ZipWriter:
-    """A zip being written, as a context manager; the file must not exist yet.
+    """Writes a zip; a context manager. Raises DataError if the file exists.
 
-    Members are deflated unless ``stored``. Sizes beyond 4 GiB are fine.
+    Members are deflated unless ``stored``, and may be larger than 4 GiB.
     """
 
     def __init__(self, path: Path, *, stored: bool = False) -> None:
@@ -152,20 +153,20 @@ class ZipWriter:
         self._zip.close()
 
     def add(self, name: str, data: bytes) -> None:
-        """A member with this content; a name that ends in a slash is a folder."""
+        """Add a member with this content, or a folder if the name ends in a slash."""
         self._zip.writestr(self._info(name), data)
 
     def add_file(self, name: str, source: Path) -> None:
-        """A member with a file's content."""
+        """Add a member with a file's content."""
         with source.open("rb") as reader, self.open(name) as writer:
             shutil.copyfileobj(reader, writer, _BLOCK)
 
     def open(self, name: str) -> IO[bytes]:
-        """A member to write to as a stream, of any size; close it before the next one."""
+        """Add a member of any size, written as a stream. Close it before the next one."""
         return self._zip.open(self._info(name), "w", force_zip64=True)
 
     def move(self, source: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> None:
-        """A member of another zip under a new name, its compressed bytes copied as they are."""
+        """Add a member of another zip under a new name, copying its compressed bytes."""
         info = self._info(name)
         info.compress_type = member.compress_type
         info.CRC, info.compress_size, info.file_size = member.CRC, member.compress_size, member.file_size

@@ -1,7 +1,7 @@
-"""Pairs the rows of submission and answers: which columns, which ids, which row goes with which.
+"""Checks the columns and ids of a submission, and pairs its rows with the answers.
 
-``Format.read`` does all of it for what the ``[submission]`` table says. A ``grade`` whose rules no table can say uses
-these functions, and those of ``mlecore_toolkit.submissions.values``, one by one.
+``Format.read`` does all of this by the ``[submission]`` table. A ``grade`` whose rules no table can express uses these
+functions, and those of ``mlecore_toolkit.submissions.values``, one by one.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 def read_answers(path: Path, columns: Sequence[str] = (), *, verbatim: Sequence[str] = ()) -> DataFrame:
-    """These columns of the answers (none named: all), typed as submissions are. Raises GradingError without them.
+    """These columns of the answers (default: all), typed as in submissions. Raises GradingError if one is missing.
 
-    The answers are often the whole test table; its other columns are not typed. Those in ``verbatim`` are text as
-    written, an empty cell being empty text.
+    The answers are often the whole test table; its other columns are skipped. Columns in ``verbatim`` are text as
+    written, with empty cells as empty text.
     """
     import pandas as pd
 
@@ -50,9 +50,9 @@ def read_answers(path: Path, columns: Sequence[str] = (), *, verbatim: Sequence[
 
 
 def columns_of(submission: Table, columns: Sequence[str], *, only: bool = False, may: Sequence[str] = ()) -> DataFrame:
-    """The submission's table, with its rows as in the file; refused if it lacks one of ``columns``.
+    """The submission's table in file order. Raises InvalidSubmission if it lacks one of ``columns``.
 
-    ``only``: other columns are rejected too, except those in ``may``. Their order is free.
+    ``only``: also rejects other columns, except those in ``may``. The order of columns is free.
     """
     frame = submission.frame()
     refuse_columns(frame, columns, only=only, may=may)
@@ -60,7 +60,7 @@ def columns_of(submission: Table, columns: Sequence[str], *, only: bool = False,
 
 
 def refuse_columns(frame: DataFrame, columns: Sequence[str], *, only: bool = False, may: Sequence[str] = ()) -> None:
-    """Refuses a table as ``columns_of`` does."""
+    """Raises InvalidSubmission for a table that ``columns_of`` rejects."""
     found = list(frame.columns)
     if missing := [column for column in columns if column not in frame.columns]:
         if not found:
@@ -91,7 +91,7 @@ _NO_HEADER = {
 
 
 def _shape(found: Sequence[object], columns: Sequence[str]) -> str:
-    """A hint where the first line looks like another format than a CSV file's header; empty if it does not."""
+    """A hint if the first line looks like another format than the header of a CSV file; else empty."""
     first = str(found[0])
     for start, what in _NO_HEADER.items():
         if first.lstrip().lower().startswith(start):
@@ -104,8 +104,8 @@ def _shape(found: Sequence[object], columns: Sequence[str]) -> str:
     return ""
 
 
-def same_count(predictions: DataFrame, truth: DataFrame, on: str | None = None) -> None:
-    """Refuses a number of rows other than the answers'. ``on``: the column of the ids that the message names."""
+def require_same_count(predictions: DataFrame, truth: DataFrame, on: str | None = None) -> None:
+    """Raises InvalidSubmission if the number of rows is not the answers'. ``on``: column of the ids that it names."""
     if len(predictions) == len(truth):
         return
     which = ""
@@ -118,32 +118,32 @@ def same_count(predictions: DataFrame, truth: DataFrame, on: str | None = None) 
     raise InvalidSubmission(f"the submission has {counted(len(predictions), 'row')}; expected {len(truth):,}{which}")
 
 
-def same_count_if_heavy(submission: Table, truth: DataFrame) -> None:
-    """Refuses a wrong number of rows before a large file is parsed; smaller files pass."""
+def require_same_count_if_heavy(submission: Table, truth: DataFrame) -> None:
+    """Rejects a large file with a wrong number of rows before it is parsed; smaller files pass."""
     rows = submission.heavy_rows()
     if rows is not None and rows != len(truth):
         raise InvalidSubmission(f"the submission has {counted(rows, 'row')}; expected {len(truth):,}")
 
 
-def same_ids(predictions: DataFrame, truth: DataFrame, on: str) -> None:
-    """Refuses ids that the answers lack, and missing ids of theirs; how often each occurs does not matter."""
-    known_ids(predictions, truth, on)
+def require_same_ids(predictions: DataFrame, truth: DataFrame, on: str) -> None:
+    """Raises InvalidSubmission unless the ids are the answers', each at least once."""
+    require_known_ids(predictions, truth, on)
     if absent := _absent(truth[on], predictions[on]):
         raise InvalidSubmission(f"the submission lacks {counted(len(absent), on)}: {listed(_in_order(absent))}")
 
 
-def known_ids(predictions: DataFrame, truth: DataFrame, on: str) -> None:
-    """Refuses an id that the answers lack."""
+def require_known_ids(predictions: DataFrame, truth: DataFrame, on: str) -> None:
+    """Raises InvalidSubmission for an id that the answers lack."""
     if unknown := _absent(predictions[on], truth[on]):
         hint = _other_type(predictions, truth, on)
         raise InvalidSubmission(f"{counted(len(unknown), f'unexpected {on}')}: {listed(unknown)}{hint}")
 
 
 def sorted_alike(frame: DataFrame, answers: DataFrame, on: str, *, compare: bool = True) -> tuple[DataFrame, DataFrame]:
-    """``(truth, predictions)``: rows are paired as if both tables were sorted by ``on`` with pandas' default sort.
+    """``(truth, predictions)``, with rows paired as if both tables were sorted by ``on`` with pandas' default sort.
 
-    They are sorted only if that matters (repeated ids, other types), and else are in the answers' order. ``compare``
-    demands the same ids, each as often.
+    They are only sorted if that matters (repeated ids, other types), else they have the answers' order. ``compare``:
+    raise InvalidSubmission unless both have the same ids equally often.
     """
     places = _places(frame[on], answers[on])
     if places is not None:
@@ -161,7 +161,7 @@ def sorted_alike(frame: DataFrame, answers: DataFrame, on: str, *, compare: bool
 
 
 def joined(frame: DataFrame, answers: DataFrame, on: str) -> tuple[DataFrame, DataFrame]:
-    """Each row of the submission with each answer of its id; rows in the submission's order."""
+    """``(truth, predictions)``: each row of the submission with each answer of its id, in the submission's order."""
     import pandas as pd
 
     found = _found(frame[on], answers[on])
@@ -180,13 +180,13 @@ def joined(frame: DataFrame, answers: DataFrame, on: str) -> tuple[DataFrame, Da
 
 
 def _found(ids: Series, among: Series) -> NDArray[np.intp] | slice | None:
-    """The place of each id among others of one type that are all different and have it; else None."""
+    """The position of each id in ``among``, if those are distinct, of the same type, and have all ids; else None."""
     import pandas as pd
 
     index = pd.Index(among)
     texts = [side for side in (ids, among) if side.dtype == object]
     if ids.dtype != among.dtype or any(pd.api.types.infer_dtype(side, skipna=False) != "string" for side in texts):
-        return None  # what is equal to what, Python knows
+        return None  # Python decides what is equal
     if ids.hasnans or not index.is_unique:
         return None
     if len(ids) == len(among) and (ids.to_numpy() == among.to_numpy()).all():
@@ -198,14 +198,14 @@ def _found(ids: Series, among: Series) -> NDArray[np.intp] | slice | None:
 def _taken(frame: DataFrame, places: NDArray[np.intp] | slice) -> DataFrame:
     """These rows in this order, indexed 0, 1, 2 ..."""
     if isinstance(places, slice):
-        return renumbered(frame)  # all of them
+        return renumbered(frame)  # all rows
     predictions = frame.iloc[places].reset_index(drop=True)
     keep_places(predictions, places)
     return predictions
 
 
 def renumbered(frame: DataFrame) -> DataFrame:
-    """The rows indexed 0, 1, 2 ...; with the same cells, not a copy, if they are already."""
+    """The rows indexed 0, 1, 2 ..., without copying cells if they already are."""
     import pandas as pd
 
     if isinstance(frame.index, pd.RangeIndex) and frame.index.equals(pd.RangeIndex(len(frame))):
@@ -219,15 +219,15 @@ def _sorted(frame: DataFrame, on: str) -> DataFrame:
 
     ordered = frame.sort_values(on)
     predictions = ordered.reset_index(drop=True)
-    if isinstance(frame.index, pd.RangeIndex):  # else the first cells are the names of the rows
+    if isinstance(frame.index, pd.RangeIndex):  # else the first cells name the rows
         keep_places(predictions, ordered.index.to_numpy())
     return predictions
 
 
 def _places(predictions: Series, truth: Series) -> NDArray[np.intp] | slice | None:
-    """Position in the submission of each of the answers' ids, if sorting both would pair the same rows, else None.
+    """The position in the submission of each id of the answers, if sorting both would pair the same rows; else None.
 
-    It would if the ids have one type and one order, or are distinct on both sides and the same.
+    It would if both have the same ids of one type in the same order, or the same distinct ids.
     """
     import pandas as pd
 
@@ -246,13 +246,13 @@ def _places(predictions: Series, truth: Series) -> NDArray[np.intp] | slice | No
 
 
 def _refuse_other_ids(predictions: DataFrame, truth: DataFrame, on: str) -> None:
-    """Both are sorted by ``on``: refuses ids that differ anywhere."""
+    """Raises InvalidSubmission if the ids of two sorted tables differ."""
     import numpy as np
 
     different = np.asarray(predictions[on].to_numpy() != truth[on].to_numpy())
     if not different.any():
         return
-    same_ids(predictions, truth, on)
+    require_same_ids(predictions, truth, on)
     asked = truth[on].value_counts()
     given = predictions[on].value_counts()
     often = [name for name, times in given.items() if times > asked.get(name, 0)]
@@ -264,7 +264,7 @@ def _refuse_other_ids(predictions: DataFrame, truth: DataFrame, on: str) -> None
 
 
 def _absent(here: Series, there: Series) -> list[Any]:
-    """The distinct values of ``here`` that ``there`` lacks, in order of appearance; 1, 1.0 and True are one value."""
+    """The distinct values of ``here`` that ``there`` lacks, in order of appearance; 1, 1.0 and True are equal."""
     if len(here) == len(there) and here.dtype == there.dtype and (here.to_numpy() == there.to_numpy()).all():
         return []
     distinct = here.drop_duplicates()
@@ -273,7 +273,7 @@ def _absent(here: Series, there: Series) -> list[Any]:
 
 
 def _in_order(ids: Sequence[Any]) -> list[Any]:
-    """Sorted, as the rows of the sample and of the answers, which check and grade name, differ in their order."""
+    """Sorted, because check (sample) and grade (answers) see different orders and must name the same ids."""
     try:
         return sorted(ids)
     except TypeError:

@@ -1,4 +1,4 @@
-"""The words of a long cell, a piece of it at a time: a list of all of them would take thirty times its size."""
+"""Splits long cells into words piece by piece, because a list of all words takes thirty times the cell's size."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import re
 from collections.abc import Iterator
 from typing import Literal
 
-Word = Literal["text", "number", "integer"]  # how a word of a record is read
+Word = Literal["text", "number", "integer"]  # the type of a word in a record
 
-_SIZE = 1 << 16  # characters of a piece, and what is left of its last word
+_SIZE = 1 << 16  # characters of a piece, up to the end of its last word
 _SPACE, _BLANK = re.compile(r"\s"), re.compile(" ")
 
 
 def pieces(cell: str, *, single: bool = False) -> Iterator[str]:
-    """Parts of ``cell`` cut at white space (``single``: at a blank), which is left out where it was cut.
+    """Cut ``cell`` at white space (``single``: at a blank), which is dropped at each cut.
 
-    So the words of the parts, one after the other, are those of ``cell.split()`` (``cell.split(" ")``).
+    Together, the words of the pieces are those of ``cell.split()`` (``cell.split(" ")``).
     """
     space, start = _BLANK if single else _SPACE, 0
     while len(cell) - start > _SIZE and (cut := space.search(cell, start + _SIZE)):
@@ -25,7 +25,7 @@ def pieces(cell: str, *, single: bool = False) -> Iterator[str]:
 
 
 def words(cell: str, *, single: bool = False) -> Iterator[str]:
-    """Those of ``cell.split()`` (``single``: of ``cell.split(" ")``)."""
+    """The words of ``cell.split()`` (``single``: of ``cell.split(" ")``)."""
     separator = " " if single else None
     if len(cell) <= _SIZE:  # half the time of the generator
         return iter(cell.split(separator))

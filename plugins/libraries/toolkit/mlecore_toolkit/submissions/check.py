@@ -1,11 +1,14 @@
-"""What the check of a submission needs of the sample, and warnings about what is valid and surely not intended."""
+"""Reads the sample for the check of a submission, and warns about what is valid but surely not intended."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore.errors import DataError, InvalidSubmission, PluginError
 from mlecore_toolkit.submissions.format import Format
+from mlecore_toolkit.submissions.messages import counted, listed, shown
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -13,8 +16,12 @@ if TYPE_CHECKING:
     from mlecore_toolkit.submissions.table import Table
 
 
+_LARGEST = 64 << 20  # bytes; larger training tables are not read
+_REPEATED = 4  # average number of times that a label occurs; rarer values are no classes
+
+
 def read_sample(format: Format, sample: Table) -> DataFrame:
-    """The sample submission, which stands for the answers. Raises DataError, PluginError for one that does not fit."""
+    """The sample submission, which takes the answers' place. Raises DataError or PluginError if it does not fit."""
     try:
         frame = sample.frame()
     except InvalidSubmission as error:
@@ -25,10 +32,8 @@ def read_sample(format: Format, sample: Table) -> DataFrame:
 
 
 def warnings(format: Format, submission: Table, sample: Table) -> list[str]:
-    """About ids, missing numbers and cells beyond the header of a submission that ``format.read`` has accepted."""
+    """Warnings about ids, missing numbers and cells beyond the header of an accepted submission."""
     import pandas as pd
-
-    from mlecore_toolkit.submissions.messages import counted
 
     frame, expected = submission.frame(), sample.frame()
     said = []
@@ -47,8 +52,6 @@ def warnings(format: Format, submission: Table, sample: Table) -> list[str]:
 
 
 def _id_warnings(format: Format, ids: Series, asked: Series, submission: Table, sample: Table) -> list[str]:
-    from mlecore_toolkit.submissions.messages import counted, shown
-
     said = []
     known = set(asked.drop_duplicates().tolist())
     if unknown := [value for value in ids.drop_duplicates().tolist() if value not in known]:
@@ -75,3 +78,50 @@ def _id_warnings(format: Format, ids: Series, asked: Series, submission: Table, 
 
 def _leading_zeros(table: Table, column: str) -> bool:
     return bool(table.column_text(column).str.match(r"\s*0\d").any())
+
+
+def unknown_labels(format: Format, submission: Table, sample: Table, tables: Sequence[Path]) -> list[str]:
+    """A warning for each column of classes with labels that neither the training data nor the sample have.
+
+    A column has classes if its type is label or text and its values repeat in a training table, one of ``tables``. A
+    cell may have several labels, separated by blanks.
+    """
+    frame = submission.frame()
+    columns = format.expand(list(sample.frame().columns))
+    classes = [name for name, rule in columns.items() if rule.type in ("label", "text") and name in frame.columns]
+    said = []
+    for name in classes:
+        known = _known(tables, name)
+        if known is None:
+            continue
+        unknown = sorted(_labels(frame[name]) - known - _labels(sample.frame()[name]))
+        if unknown:
+            said.append(
+                f"column {name!r} has {counted(len(unknown), 'label')} not in the training data: {listed(unknown)}"
+            )
+    return said
+
+
+def _known(tables: Sequence[Path], name: str) -> set[str] | None:
+    """The labels of a column in the training tables; None if they are no classes."""
+    cells = [column for path in tables for column in _column(path, name)]
+    labels = [label for column in cells for label in column.dropna()]
+    known = {label for column in cells for label in _labels(column)}
+    return known if known and len(labels) >= _REPEATED * len(known) else None
+
+
+def _column(path: Path, name: str) -> Iterator[Series]:
+    import pandas as pd
+
+    if path.is_file() and path.stat().st_size <= _LARGEST:
+        try:
+            yield pd.read_csv(path, usecols=[name])[name]
+        except (ValueError, OSError):  # no such column, or no table
+            return
+
+
+def _labels(column: Series) -> set[str]:
+    """The distinct labels; 1, 1.0 and True are equal."""
+    if column.dtype.kind in "biuf":
+        return {f"{value:g}" for value in column.dropna().astype(float).unique()}
+    return {word for cell in column.dropna().unique() for word in str(cell).split()}

@@ -1,11 +1,11 @@
-"""The ``[submission]`` table of competition.toml: what a submission looks like, and reading one by it.
+"""The ``[submission]`` table of competition.toml: describes submissions, and reads them.
 
 ::
 
     [submission]
     id = "id"           # the column that names the rows
     ids = "list"        # "list": the answers' ids, each as often as there
-                        # "set": the answers' ids, each as often as one likes
+                        # "set": the answers' ids, each at least once
                         # "subset": no id that the answers lack
                         # "any": ids are not compared
     rows = "same"       # as many rows as the answers; "any": any number
@@ -26,8 +26,8 @@
 compared nor paired by it (``ids = "any"`` with ``order = "sample"``): then it is only used for a warning, and may be
 one of the columns too.
 
-The check and ``grade`` apply the table by one function, ``Format.read``: the first to the sample submission, the second
-to the answers. So the check is sound and complete as far as the table goes; what the table cannot say is in the hook
+The check and ``grade`` apply the table by one function, ``Format.read``, the check with the sample submission,
+``grade`` with the answers. So the check is sound and complete as far as the table goes. Further rules are in the hook
 ``examine``, which both call.
 """
 
@@ -68,29 +68,29 @@ Pixels = Annotated[int | Sequence[str], Written(_read_pixels, "their number, or 
 class Column:
     """The requirements on one column; ``mlecore_toolkit.submissions.values`` has an exact function for each type.
 
-    - number: from ``low`` to ``high``; ``missing`` cells and ``infinite`` values only where allowed; ``from_text``:
-      also what only Python's ``float`` reads (``1_0``), as scikit-learn does
-    - label: whole numbers from ``low`` to ``high``, ``3.0`` too: what scikit-learn takes as class labels (``labels``)
-    - integer: what Python's ``int`` takes, cell by cell (``integers``)
-    - text: text, and not a column that reads as numbers; ``missing`` cells only where allowed; ``choices``: the only
-      texts allowed (``texts``)
-    - mask: run-length masks; ``missing`` cells, where allowed, are empty ones (``mlecore_toolkit.submissions.masks``);
-      ``pixels``: how many a picture has, or the names of the answers' columns whose product that is. If the sample
-      lacks these, the check cannot see whether runs overlap within the picture; ``exact``: counts of one and three
-      numbers, which the published graders take, and runs beyond the picture are rejected
-    - records: a list in each cell, of records of as many words as ``record`` names, each a ``text``, a ``number`` (what
-      Python's ``float`` takes) or an ``integer`` (that with its fraction cut off). Words are separated by white space,
-      where ``single`` by exactly one blank; ``missing`` and ``blank`` (nothing but white space) cells, where allowed,
+    - number: from ``low`` to ``high``; ``missing`` cells and ``infinite`` values if allowed; ``from_text``: also
+      numbers that only Python's ``float`` reads (``1_0``), as scikit-learn does
+    - label: whole numbers from ``low`` to ``high``, ``3.0`` too, as scikit-learn's class labels (``labels``)
+    - integer: cells that Python's ``int`` accepts (``integers``)
+    - text: text, but no column that reads as numbers; ``missing`` cells if allowed; ``choices``: the only texts allowed
+      (``texts``)
+    - mask: run-length masks; ``missing`` cells, if allowed, are empty masks (``mlecore_toolkit.submissions.masks``);
+      ``pixels``: the number of pixels of a picture, or the names of the answers' columns to multiply. If the sample
+      lacks these columns, the check cannot find runs that overlap within the picture; ``exact``: reject runs beyond the
+      picture, and masks of one or three numbers, which the published graders accept
+    - records: each cell is a list of records. ``record`` has the type of each word in a record: ``text``, ``number``
+      (accepted by Python's ``float``) or ``integer`` (the same, with its fraction cut off). Words are separated by
+      white space, with ``single`` by exactly one blank; ``missing`` and ``blank`` (only white space) cells, if allowed,
       are empty lists (``mlecore_toolkit.submissions.records``)
-    - any: anything; ``verbatim``: as the text that is written (`007`, `NA`), an empty cell as empty text
+    - any: anything; ``verbatim``: the text as written (`007`, `NA`), with empty cells as empty text
     """
 
-    type: ColumnType  # what it holds
+    type: ColumnType  # of its cells
     low: float = -math.inf  # the least number
     high: float = math.inf  # the greatest number
     missing: bool = False  # may cells be empty?
     infinite: bool = False  # may numbers be infinite?
-    from_text: bool = False  # also numbers that only Python's float reads, such as 1_0
+    from_text: bool = False  # accept numbers that only Python's float reads, such as 1_0
     pixels: Pixels = ()  # of the picture of a mask
     exact: bool = False  # must masks be pairs of numbers, within the picture?
     record: tuple[Word, ...] = ()  # the words of one record
@@ -104,7 +104,7 @@ class Column:
             unused = attribute.name != "type" and attribute.name not in _APPLY[self.type]
             if unused and getattr(self, attribute.name) != attribute.default:
                 raise PluginError(f"{attribute.name} cannot be used for a column of type {self.type!r}")
-        if not self.low <= self.high:  # also where one is no number
+        if not self.low <= self.high:  # also if one is NaN
             raise PluginError(f"low = {self.low} is not below high = {self.high}: no number fits")
         if self.type == "mask" and not self.pixels:
             raise PluginError("a column of masks needs `pixels`: their number, or columns of the answers")
@@ -112,9 +112,9 @@ class Column:
             raise PluginError("a column of records needs `record`, the fields of each record")
 
     def read(self, frame: DataFrame, name: str, answers: DataFrame) -> Any:
-        """The column's values, one a row: an array of numbers, texts, masks or Records, or a column of the table.
+        """The column's values, one per row: an array of numbers, texts, masks or Records, or a column of the table.
 
-        Raises InvalidSubmission for those that do not fit.
+        Raises InvalidSubmission if a value does not fit.
         """
         from mlecore_toolkit.submissions import values
 
@@ -142,18 +142,18 @@ class Column:
                 return frame[name]
 
     def strict(self) -> Column:
-        """The same column without missing and infinite numbers, and with exact masks."""
+        """The column with stricter rules: no missing or infinite numbers, exact masks."""
         if self.type == "number":
             return evolve(self, missing=False, infinite=False, from_text=False)
         return evolve(self, exact=True) if self.type == "mask" else self
 
     @property
     def known_by(self) -> Sequence[str]:
-        """Columns of the answers that reading takes."""
+        """Columns of the answers that ``read`` needs."""
         return () if isinstance(self.pixels, int) else self.pixels
 
     def _sizes(self, answers: DataFrame) -> Sequence[int | None] | Series:
-        """The number of pixels of each row's picture, if it is known."""
+        """The number of pixels of each row's picture, or None if it is unknown."""
         if isinstance(self.pixels, int):
             return [self.pixels] * len(answers)
         if not set(self.pixels) <= set(answers.columns):
@@ -174,7 +174,7 @@ _APPLY: Mapping[str, frozenset[str]] = {
 
 @frozen(kw_only=True)
 class Format:
-    """The format of a well-formed submission, as far as one table can describe it."""
+    """The format of a well-formed submission, as far as a table can describe it."""
 
     columns: Mapping[str, Column] = field(factory=dict)  # by name; "*": every other column of the answers
     id: str | None = None  # the column that names the rows
@@ -202,7 +202,7 @@ class Format:
 
     @classmethod
     def parse(cls, table: Mapping[str, Any]) -> Format:
-        """From the ``[submission]`` table. Raises PluginError that names the key that is unknown or does not fit."""
+        """From the ``[submission]`` table. Raises PluginError that names a key that is unknown or does not fit."""
         try:
             return structure(cls, table)
         except SchemaError as error:
@@ -214,17 +214,17 @@ class Format:
         """``(truth, predictions)``: answers and submission with their rows paired, both indexed 0, 1, 2, ...
 
         ``predictions`` has the submission's columns in the file's order (of a large file perhaps only the id and those
-        of the table), those of the table checked and converted to their type; ``truth`` has those of the answers. Of
-        answers given as a path only the columns of the table are read. ``columns`` are what ``"*"`` means if the
-        answers have other columns too.
+        of the table), with those of the table checked and converted; ``truth`` has those of the answers. If the answers
+        are a path, only the columns of the table are read. ``columns`` replace ``"*"`` if the answers have other
+        columns, too.
 
-        Pairs are made as in the published graders: as if both were sorted by id, with pandas' default sort, and paired
-        row by row (``rows = "same"``); each row with the answer of its id (``rows = "any"``); by place in the file
-        (``order = "sample"``; with ``rows = "any"`` the two may differ in length).
+        Rows are paired as in the published graders: as if both were sorted by id with pandas' default sort (``rows =
+        "same"``); each row with the answer of its id (``rows = "any"``); by place in the file (``order = "sample"``;
+        with ``rows = "any"`` the lengths may differ).
 
-        Raises InvalidSubmission, which names the first offending rows, and GradingError for answers that do not fit.
+        Raises InvalidSubmission with the first offending rows, and GradingError if the answers do not fit.
         """
-        from mlecore_toolkit.submissions.alignment import read_answers, refuse_columns, same_count_if_heavy
+        from mlecore_toolkit.submissions.alignment import read_answers, refuse_columns, require_same_count_if_heavy
         from mlecore_toolkit.submissions.messages import ID
         from mlecore_toolkit.submissions.values import rescaled, rows_sum_to_one
 
@@ -237,7 +237,7 @@ class Format:
             needed = () if every else [*self._required(columns or ()), *known_by]
             answers = read_answers(answers, needed, verbatim=verbatim)
         if self.rows == "same":
-            same_count_if_heavy(submission, answers)
+            require_same_count_if_heavy(submission, answers)
         others = list(answers.columns) if columns is None else columns
         required, refuse = self._required(others), self.extra == "refused"
         ids = [self.id] if self.id else []
@@ -258,9 +258,9 @@ class Format:
         return truth, predictions
 
     def strict(self) -> Format:
-        """The same table where each id is there exactly once, rows are paired by it, and every number is one.
+        """The format with stricter rules: each id exactly once, rows paired by it, no missing or infinite numbers.
 
-        Empty texts, masks and lists stay allowed: they are predictions. A table without ids must be written anew.
+        Empty texts, masks and lists stay allowed: they are predictions. A format without ids keeps its pairing.
         """
         columns = {name: column.strict() for name, column in self.columns.items()}
         if self.id is None:
@@ -268,21 +268,21 @@ class Format:
         return evolve(self, columns=columns, ids="list", rows="same", order="free")
 
     def _paired(self, frame: DataFrame, answers: DataFrame) -> tuple[DataFrame, DataFrame]:
-        """``(truth, predictions)``: the answers' rows and the submission's, once their ids fit.
+        """``(truth, predictions)`` with paired rows, if the ids fit.
 
         Raises InvalidSubmission; also for ids of mixed types, which cannot be sorted.
         """
         from mlecore_toolkit.submissions.alignment import (
             joined,
-            known_ids,
             renumbered,
-            same_count,
-            same_ids,
+            require_known_ids,
+            require_same_count,
+            require_same_ids,
             sorted_alike,
         )
 
         if self.rows == "same":
-            same_count(frame, answers, self.id)
+            require_same_count(frame, answers, self.id)
         if not self.id_required:
             return renumbered(answers), renumbered(frame)
         on = str(self.id)
@@ -293,9 +293,9 @@ class Format:
             if self.order == "free":
                 return pairs
         elif self.ids == "set":
-            same_ids(frame, answers, on)
+            require_same_ids(frame, answers, on)
         elif self.ids == "subset":
-            known_ids(frame, answers, on)
+            require_known_ids(frame, answers, on)
         if self.order == "sample":
             return renumbered(answers), renumbered(frame)
         if self.rows == "any":
@@ -308,7 +308,7 @@ class Format:
         return self.id is not None and not (self.ids == "any" and self.order == "sample")
 
     def expand(self, columns: Sequence[str]) -> dict[str, Column]:
-        """Every column that must be there with its rule, ``"*"`` replaced by the others of these."""
+        """Every required column with its rule; ``"*"`` stands for the others of ``columns``."""
         named = {name: column for name, column in self.columns.items() if name != "*"}
         if "*" in self.columns:
             others = [name for name in columns if name != self.id and name not in named]
@@ -316,11 +316,11 @@ class Format:
         return named
 
     def _required(self, columns: Sequence[str]) -> list[str]:
-        """Every column that must be there, the id first."""
+        """Every required column, the id first."""
         return list(dict.fromkeys([*([self.id] if self.id and self.id_required else []), *self.expand(columns)]))
 
     def to_json(self, *, own_rules: bool) -> str:
-        """For the sandbox's ``validate``; ``own_rules``: the competition has more rules than those of this table."""
+        """The format for the sandbox's ``validate``. ``own_rules``: the competition has rules beyond this table."""
         import json
 
         values = asdict(self)

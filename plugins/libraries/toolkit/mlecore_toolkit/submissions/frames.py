@@ -1,4 +1,4 @@
-"""Submissions from notebooks: a data frame becomes the file that an agent would have written."""
+"""Submissions from notebooks: writes a data frame to the file that an agent would have written."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
     import polars
 
 Submission: TypeAlias = Union[Path, str, "pandas.DataFrame", "polars.DataFrame"]
-"""A CSV file, or what would be in it."""
+"""The path of a CSV file, or a data frame."""
 
 
 @contextmanager
 def as_file(submission: Submission) -> Iterator[Path]:
-    """The submission's file; that of a data frame is there for as long as it is needed.
+    """The submission's file; a temporary one for a data frame.
 
-    A frame of pandas is written without its index, unless that has a name. Raises UsageError for anything else.
+    A frame of pandas is written without its index, unless that has a name. Raises UsageError for any other type.
     """
     if isinstance(submission, (str, Path)):
         yield validation.path(submission, "a submission")
         return
     from mlecore.util.scratch import scratch
 
-    kind = f"{type(submission).__module__.partition('.')[0]}.{type(submission).__name__}"  # without an import of either
+    kind = f"{type(submission).__module__.partition('.')[0]}.{type(submission).__name__}"  # imports neither
     with scratch() as folder:
         path = folder / "submission.csv"
         if kind == "pandas.DataFrame":

@@ -1,8 +1,7 @@
-"""Refuses hostile files before anything parses them: in bounded time and memory, with a reason.
+"""Rejects hostile files before anything parses them, in bounded time and memory, with a reason.
 
-What passes is a regular file of a sane size that holds UTF-8 text in lines of sane length, and makes a table of a sane
-size: parsers fill up short rows, so half a megabyte can become gigabytes. The sandbox's ``validate`` applies the same
-rules.
+An accepted file is regular, has UTF-8 text, and the sizes of the file, its lines and its table are limited: parsers
+fill up short rows, so half a megabyte can become gigabytes. The sandbox's ``validate`` applies the same rules.
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ from itertools import chain, islice
 from pathlib import Path
 
 from mlecore.errors import InvalidSubmission
+from mlecore_toolkit.fast_csv.blocks import count
 from mlecore_toolkit.submissions.table import Table
-from mlecore_toolkit.tables.blocks import count
 
-LARGEST = 64 * 2**20  # bytes that any submission may have; ten times the sample where that is more
-LONGEST_LINE = 64 * 2**20  # bytes of one line; the mask of a picture has up to some ten million
-MOST_COLUMNS = 10_000  # cells of one line; the widest submission has some hundred, and pandas is slow with many
-MOST_CELLS = LARGEST // 2  # of a table, gaps in short rows included: as many as a file of that size can spell out
-_SAMPLES = 4  # or so many times the cells of the sample, where that is more: there may be extra columns
+LARGEST = 64 * 2**20  # bytes that any submission may have; or ten times the sample's, if that is more
+LONGEST_LINE = 64 * 2**20  # bytes of one line; the mask of a picture may have ten million
+MOST_COLUMNS = 10_000  # cells of one line; the widest submission has a few hundred, and pandas is slow with many
+MOST_CELLS = LARGEST // 2  # of a table, including gaps in short rows: as many as a file of that size can contain
+_SAMPLES = 4  # or so many times the sample's cells, if that is more, because there may be extra columns
 _CHUNK = 2**20
 _FLAGS = os.O_RDONLY | sum(
     getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_NOCTTY", "O_BINARY")
@@ -42,16 +41,16 @@ _KINDS = (
 
 
 def largest(sample_bytes: int) -> int:
-    """Bytes that a submission may have, by the size of the sample submission."""
+    """The largest size of a submission, in bytes, for a sample submission of this size."""
     return max(LARGEST, 10 * sample_bytes)
 
 
 def guard(path: Path, sample: Path | None = None) -> None:
     """Raises InvalidSubmission unless ``path`` is a file that is safe to parse.
 
-    ``sample``: the sample submission, where there is one; it raises the limits of competitions with large submissions.
-    Reads the file once, at most up to the size allowed, and keeps no more than one line; a second time only if it has
-    many lines and a wide header.
+    ``sample``: the sample submission, if there is one. A large sample raises the limits. Reads the file once, at most
+    up to the size allowed, keeping at most one line in memory, and a second time if it has many lines and a wide
+    header.
     """
     limit = largest(0 if sample is None else sample.stat().st_size)
     try:
@@ -86,9 +85,9 @@ def _refuse_unless_regular(path: Path, status: os.stat_result, limit: int) -> No
 
 
 def _scan(path: Path, file: FileIO, limit: int) -> tuple[int, bool]:
-    """Reads it all: NUL bytes, UTF-8, lines. Returns the number of lines, and whether there are quotation marks."""
+    """Checks NUL bytes, UTF-8 and lines. Returns the number of lines, and whether there are quotes."""
     decoder = codecs.getincrementaldecoder("utf-8")()
-    done, number, line = 0, 1, bytearray()  # bytes before this chunk, number and start of the line that continues in it
+    done, number, line = 0, 1, bytearray()  # bytes before the chunk; number and beginning of its first line
     quoted, start = False, b""
     while chunk := file.read(_CHUNK):
         if done == 0:
@@ -132,7 +131,7 @@ _FORMATS = {
 
 
 def _format(start: bytes, chunk: bytes) -> str:
-    """What a file that is no text is, by its first bytes; empty if they are unknown."""
+    """The kind of a file that is not text, by its first bytes; empty if unknown."""
     found = next((name for mark, name in _FORMATS.items() if start.startswith(mark)), "")
     return "an Excel workbook" if found == "a zip archive" and b"xl/" in chunk else found
 
@@ -143,11 +142,11 @@ def _not_utf8(path: Path, done: int, chunk: bytes, error: UnicodeDecodeError) ->
 
 
 def _lines(path: Path, number: int, line: bytearray, chunk: bytes) -> tuple[int, bytearray]:
-    """Looks at the lines that end in this chunk if they are long; returns the last one's number and start."""
+    """Checks long lines that end in this chunk. Returns number and beginning of the last line."""
     ends = chunk.replace(b"\r", b"\n") if b"\r" in chunk else chunk  # a lone \r ends a line too
     start = 0
     while True:
-        # the last end within reach: no line up to there is long enough to have too many columns, but perhaps the first
+        # the last end within reach: up to there, only the first line may be long enough for too many columns
         end = ends.rfind(b"\n", start, start + MOST_COLUMNS)
         if end < 0:
             end = ends.find(b"\n", start)
@@ -168,7 +167,7 @@ def _wide(path: Path, number: int) -> InvalidSubmission:
 
 
 def _is_wide(line: bytearray) -> bool:
-    """Has a line too many cells? Commas within quotes do not count."""
+    """Does a line have too many cells? Commas inside quotes do not count."""
     if line.count(b",") < MOST_COLUMNS:
         return False
     line = line.replace(b'""', b"")  # doubled quotes in a quoted cell, or an empty cell
@@ -187,9 +186,9 @@ def _is_wide(line: bytearray) -> bool:
 
 
 def _refuse_huge_table(path: Path, file: FileIO, lines: int, quoted: bool, sample: Path | None) -> None:
-    """Refuses a table of too many columns or cells. ``lines``: in the file; rows have one, ``quoted`` more."""
-    with _records(path, file) as records:
-        start = list(islice(records, 2))  # the header, and a first row that may be wider
+    """Rejects a table with too many columns or cells. ``lines``: of the file; a row may have several if ``quoted``."""
+    with _table_rows(path, file) as table_rows:
+        start = list(islice(table_rows, 2))  # the header, and a first row that may be wider
         columns = max(map(len, start), default=0)
         if columns > MOST_COLUMNS:
             raise InvalidSubmission(f"the first rows of {path.name} have more than {MOST_COLUMNS:,} cells")
@@ -198,7 +197,7 @@ def _refuse_huge_table(path: Path, file: FileIO, lines: int, quoted: bool, sampl
         allowed = MOST_CELLS if sample is None else max(MOST_CELLS, _SAMPLES * _cells(sample))
         if not quoted and lines * columns <= allowed:
             return
-        for rows, _ in enumerate(chain(start, records)):
+        for rows, _ in enumerate(chain(start, table_rows)):
             if rows * columns > allowed:
                 raise InvalidSubmission(
                     f"the table in {path.name} has {columns:,} columns and {rows:,} rows or more; at most {allowed:,} "
@@ -208,15 +207,15 @@ def _refuse_huge_table(path: Path, file: FileIO, lines: int, quoted: bool, sampl
 
 def _cells(table: Path) -> int:
     """The number of cells of a table."""
-    with table.open("rb", buffering=0) as file, _records(table, file) as records:
-        header = next(records, [])
+    with table.open("rb", buffering=0) as file, _table_rows(table, file) as table_rows:
+        header = next(table_rows, [])
         rows = Table(table).heavy_rows()
-        return len(header) * (sum(1 for _ in records) if rows is None else rows)
+        return len(header) * (sum(1 for _ in table_rows) if rows is None else rows)
 
 
 @contextmanager
-def _records(path: Path, file: FileIO) -> Iterator[Iterator[list[str]]]:
-    """The header and the rows, split as pandas does, without blank lines; from the start of the file. Closes it."""
+def _table_rows(path: Path, file: FileIO) -> Iterator[Iterator[list[str]]]:
+    """The header and the rows from the start of the file, split as pandas does, without blank lines. Closes it."""
     file.seek(0)
     before = csv.field_size_limit(LONGEST_LINE)
     try:
@@ -227,7 +226,7 @@ def _records(path: Path, file: FileIO) -> Iterator[Iterator[list[str]]]:
 
 
 def _split(path: Path, text: Iterator[str]) -> Iterator[list[str]]:
-    """Records of at most the size of a line: a cell in quotation marks may hold line ends."""
+    """Rows of at most the size of a line, although a quoted cell may contain line ends."""
     size = 0
 
     def lines() -> Iterator[str]:

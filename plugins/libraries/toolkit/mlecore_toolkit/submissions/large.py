@@ -1,4 +1,4 @@
-"""Columns of a large table for grading, read by polars."""
+"""Reads columns of a large table for grading with polars."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mlecore_toolkit.tables import frames, reading
-from mlecore_toolkit.tables.options import Options
+from mlecore_toolkit.fast_csv import frames, reading
+from mlecore_toolkit.fast_csv.options import Options
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,10 +26,10 @@ def read(
     verbatim: Collection[str] = (),
     ragged: bool = False,
 ) -> DataFrame | None:
-    """These columns (none named: all) as pandas reads them; None for a small table, and if that is not certain.
+    """These columns (default: all) as pandas reads them; None for a small table, or if pandas may read it differently.
 
-    ``verbatim``: those that are text as written, an empty cell being empty text. ``ragged``: rows may have too many
-    cells, for pandas to judge.
+    ``verbatim``: columns of text as written, with empty cells as empty text. ``ragged``: leave tables whose rows have
+    too many cells to pandas.
     """
     if not path.is_file() or path.stat().st_size < frames.WORTHWHILE:
         return None
@@ -49,13 +49,13 @@ def read(
         if table is None:
             return None
         for name in table.columns:
-            column = table.drop_in_place(name)  # it is in memory once
+            column = table.drop_in_place(name)  # so that it is in memory once
             arrays[name] = _array(column)
     return pd.DataFrame({name: arrays[name] for name in names}, copy=False)
 
 
 def header(path: Path) -> list[str]:
-    """The names of the columns; none if the first line is no plain one."""
+    """The names of the columns; none if the first line is not a plain one."""
     with suppress(OSError, UnicodeDecodeError, csv.Error), path.open("rb") as file:
         line = file.readline(_HEADER).decode()
         if line.endswith("\n"):

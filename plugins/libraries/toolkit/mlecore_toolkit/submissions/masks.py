@@ -1,7 +1,7 @@
-"""Run-length masks: text to runs of pixels.
+"""Reads run-length masks as runs of pixels.
 
 A decoded mask is an array of runs x 2 (first pixel, counted from 0; the one after the last), ascending and disjoint;
-``mlecore_toolkit.metrics.masks`` counts with them.
+``mlecore_toolkit.metrics.masks`` computes areas and overlaps.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 Runs: TypeAlias = "NDArray[np.int64]"
 Masks: TypeAlias = "Sequence[Runs] | NDArray[np.object_]"
 
-_PLAIN = re.compile(r"[0-9]{1,18}+(?: [0-9]{1,18}+)*+")  # what numpy reads, as int would, and at once
+_PLAIN = re.compile(r"[0-9]{1,18}+(?: [0-9]{1,18}+)*+")  # numpy reads these as int does, but all at once
 _MOST = 2**63 - 1
-_FAR = 2**62  # more than any picture has; keeps sums within 64 bits
+_FAR = 2**62  # more pixels than any picture has; keeps sums within 64 bits
 
 
 def decode_masks(
@@ -33,13 +33,13 @@ def decode_masks(
 ) -> NDArray[np.object_]:
     """The runs of each row's cell; ``sizes``: the number of pixels of each row's picture, None if it is unknown.
 
-    A cell is blank (no pixel), or ``start length start length ...`` separated by white space, counted from 1. Refused:
-    what Python's ``int`` does not take, starts that descend, starts or lengths below 1, a run over a pixel that is set
-    already (beyond the picture it may be), an odd count of numbers. Two odd counts pass, as in the published graders:
-    one number above 0 is an empty mask, ``a b c`` is ``a b c b``. What lies beyond the picture is cut off. ``exact``:
-    such counts, and pixels beyond the picture, are rejected too.
+    A cell is blank (no pixel), or ``start length start length ...`` separated by white space, counted from 1. Invalid
+    are words that Python's ``int`` rejects, descending starts, starts or lengths below 1, runs that overlap within the
+    picture, and an odd number of numbers. Two odd numbers are valid, as in the published graders: one number above 0 is
+    an empty mask, ``a b c`` is ``a b c b``. Pixels beyond the picture are cut off. ``exact``: such masks, and pixels
+    beyond the picture, are invalid, too.
 
-    Raises InvalidSubmission that names the first bad row by ``frame``.
+    Raises InvalidSubmission that names the first invalid row of ``frame``.
     """
     texts, pixels = list(cells), list(sizes)
     if len(texts) != len(pixels):
@@ -67,7 +67,7 @@ def _decode(cell: str, size: int | None, exact: bool) -> Runs:
         starts, lengths = (starts, lengths.repeat(2)) if len(starts) == 2 else (lengths, lengths)
     begin = np.minimum(starts - 1, _FAR)
     end = begin + np.minimum(lengths, _FAR)
-    del numbers, starts, lengths  # there may be many
+    del numbers, starts, lengths  # they may be large
     if size is None:
         return np.column_stack([begin, end])
     if exact and len(end) and end.max() > size:
@@ -80,7 +80,7 @@ def _decode(cell: str, size: int | None, exact: bool) -> Runs:
 
 
 def _numbers(cell: str) -> NDArray[np.int64]:
-    """What ``int`` makes of each word, kept within 64 bits."""
+    """``int`` of each word, clipped to 64 bits."""
     return np.concatenate([_numbers_of(piece) for piece in pieces(cell)])
 
 

@@ -1,4 +1,4 @@
-"""Words for what is wrong with a submission: the first offending rows, what was expected and what was found."""
+"""Messages about invalid submissions: the first offending rows, the expected and the actual values."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 SHOWN = 3  # offending rows or ids named in a message
-WIDTH = 60  # characters of a value shown
+WIDTH = 60  # characters of a value in a message
 ID = "mlecore.id"  # key in DataFrame.attrs: the column that names the rows in messages
-PLACES = "mlecore.places"  # key in DataFrame.attrs: the place of each row in the file
+PLACES = "mlecore.places"  # key in DataFrame.attrs: the position of each row in the file
 
 
 class _Values(Protocol):
@@ -23,7 +23,7 @@ class _Values(Protocol):
 
 
 def shown(value: object) -> str:
-    """A value as a message shows it: short, on one line, control characters escaped."""
+    """A short form of a value for messages: one line, with escaped control characters."""
     if isinstance(value, str):
         return repr(value if len(value) <= WIDTH else value[: WIDTH - 3] + "...")
     if value is None or value != value:
@@ -32,7 +32,7 @@ def shown(value: object) -> str:
 
 
 def listed(values: Iterable[object]) -> str:
-    """The first few values, comma-separated, with the number of the others."""
+    """The first values, separated by commas, and the number of further ones."""
     values = list(values)
     text = ", ".join(shown(value) for value in values[:SHOWN])
     more = len(values) - SHOWN
@@ -45,7 +45,7 @@ def counted(number: int, thing: str) -> str:
 
 
 def row_name(frame: DataFrame, position: int) -> str:
-    """What to call the row at ``position``: by its id where the frame was aligned by one, else by its place."""
+    """The name of a row: its id if rows were paired by one, else its position in the file."""
     column = frame.attrs.get(ID)
     if column is not None and column in frame.columns:
         return f"{column} {shown(frame[column].iloc[position])}"
@@ -55,12 +55,12 @@ def row_name(frame: DataFrame, position: int) -> str:
 
 
 def keep_places(frame: DataFrame, places: NDArray[np.intp]) -> None:
-    """Note at which place of the file each row of a paired table stands, for ``in_file_order``."""
+    """Note the position in the file of each row of a paired table, for ``in_file_order``."""
     frame.attrs[PLACES] = _Places(places)
 
 
 class _Places:
-    """pandas copies attrs with every table that is made from another one; this is passed on as it is."""
+    """Is not copied, although pandas copies attrs to every table derived from another one."""
 
     def __init__(self, of: NDArray[np.intp]) -> None:
         self.of = of
@@ -70,7 +70,7 @@ class _Places:
 
 
 def in_file_order(frame: DataFrame, positions: Sequence[int]) -> list[int]:
-    """Rows by the order of the file, so that check and grade, which pair them differently, name the same ones."""
+    """Rows in the order of the file, so that check and grade, which pair them differently, name the same ones."""
     import numpy as np
 
     places = frame.attrs.get(PLACES)
@@ -84,7 +84,7 @@ def in_file_order(frame: DataFrame, positions: Sequence[int]) -> list[int]:
 def offending(frame: DataFrame, positions: Sequence[int], values: _Values) -> str:
     """The first of these rows with their values: ``id 'a': 1.7; id 'b': missing (and 5 more rows)``.
 
-    ``values``: those of all rows, by position.
+    ``values``: of all rows, by position.
     """
     first = in_file_order(frame, positions)[:SHOWN]
     text = "; ".join(f"{row_name(frame, position)}: {shown(values[position])}" for position in first)

@@ -1,4 +1,4 @@
-"""Cells that hold a list: records of so many words each, such as a class, a confidence and the corners of a box."""
+"""Cells with lists of records, such as a class, a confidence and the corners of a box."""
 
 from __future__ import annotations
 
@@ -19,10 +19,7 @@ if TYPE_CHECKING:
 
 @frozen(eq=False)
 class Records:
-    """The records of a cell, or of many, word by word: for each word of a record an array that has it of all records.
-
-    Texts are objects, numbers and integers float64.
-    """
+    """The records of one or more cells, as one array per word of a record: objects for text, float64 for numbers."""
 
     words: Sequence[NDArray[Any]]
 
@@ -36,14 +33,13 @@ class Records:
 def decode_records(
     frame: DataFrame, cells: Iterable[str], record: Sequence[Word], *, single: bool = False, blank: bool = False
 ) -> NDArray[np.object_]:
-    """The Records of each row's cell, whose words are what ``record`` says. An empty cell has none.
+    """The Records of each row's cell, with the types of ``record``. An empty cell has none.
 
-    A ``number`` is what Python's ``float`` takes, nan and inf too; an ``integer`` is that with its fraction cut off,
-    and finite. Words are separated by any white space, or (``single``) by exactly one blank, so that two blanks have an
-    empty word between them. ``blank``: a cell of white space alone has no records, too. Refused: words that make no
-    whole records, and what is no number where one must be.
+    A ``number`` is a word that Python's ``float`` accepts, nan and inf too; an ``integer`` is the same with its
+    fraction cut off, and finite. Words are separated by any white space, or (``single``) by exactly one blank, so that
+    two blanks have an empty word between them. ``blank``: cells with only white space have no records, too.
 
-    Raises InvalidSubmission that names the first bad row by ``frame``.
+    Raises InvalidSubmission that names the first row of ``frame`` with incomplete records or invalid numbers.
     """
     texts = list(cells)
     found = np.empty(len(texts), dtype=object)
@@ -66,7 +62,7 @@ def decode_records(
 
 
 def _decode(cell: str, record: Sequence[Word], single: bool, seen: dict[str, str]) -> Records:
-    """In pieces, as the words of a whole cell would take thirty times its size. ``seen``: texts, each kept once."""
+    """Decode in pieces, because all words of a cell take thirty times its size. ``seen``: shares equal texts."""
     found = [[_read(kind, [], seen) for kind in record]]
     left: list[str] = []  # words of a record that continues in the next piece
     for piece in pieces(cell, single=single) if cell else ():
@@ -89,7 +85,7 @@ def _read(kind: Word, cells: Sequence[str], seen: dict[str, str]) -> NDArray[Any
 
 
 def refuse_records(frame: DataFrame, column: str, expected: str, bad: Callable[[Records], NDArray[np.bool_]]) -> None:
-    """Raises InvalidSubmission that names the first row with a ``bad`` record; ``expected`` says what it must be."""
+    """Raises InvalidSubmission that names the first row with a ``bad`` record, and what was ``expected``."""
     rows, found = flatten(frame[column])
     wrong = np.flatnonzero(bad(found))
     if len(wrong):

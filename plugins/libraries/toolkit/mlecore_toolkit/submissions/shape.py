@@ -1,4 +1,4 @@
-"""What is odd about the shape of a rejected submission: it often explains a message about ids or values."""
+"""Hints about the shape of a rejected submission, which often explains a message about ids or values."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 from mlecore.errors import InvalidSubmission
 from mlecore_toolkit.submissions.messages import shown
 
-_LONGEST = 1 << 16  # bytes of a line that is looked at
+_LONGEST = 1 << 16  # bytes of a line
 _MOST = 1 << 28  # bytes of a file
 
 
 @contextmanager
 def explaining(submission: Path) -> Iterator[None]:
-    """Adds to the reason why a submission is invalid what is odd about its shape; never changes a verdict."""
+    """Adds a hint about its shape to the reason why a submission is invalid. Never changes a verdict."""
     try:
         yield
     except InvalidSubmission as error:

@@ -1,4 +1,4 @@
-"""A submission as plugins see it: a path with lazy readers, because verdicts depend on how its text is typed."""
+"""A submission for plugins: a path with lazy readers, because verdicts depend on how its text is typed."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING
 
 from mlecore.errors import InvalidSubmission, UsageError
 from mlecore.util import validation
+from mlecore_toolkit.fast_csv.blocks import count, has_blank_line
 from mlecore_toolkit.submissions import large
-from mlecore_toolkit.tables.blocks import count, has_blank_line
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
-HEAVY = 8 << 20  # bytes from which on rows are counted before anything is parsed
+HEAVY = 8 << 20  # bytes; in a larger file rows are counted before it is parsed
 _CHUNK = 1 << 20
 _LONE = re.compile(rb"\r[^\n]")
-_LINES = bytes.maketrans(b"\r\v\f", b"\nxx")  # for bytes.split, which would take \v and \f as line ends
+_LINES = bytes.maketrans(b"\r\v\f", b"\nxx")  # for bytes.split, which would split at \v and \f
 
 
 class Table:
-    """One CSV file, read as pandas 2 reads it. No plugin reads a submission in any other way."""
+    """A CSV file, read as pandas 2 reads it. Plugins read submissions in no other way."""
 
     def __init__(self, path: Path | str) -> None:
         self.path = validation.path(path, "a table")
@@ -42,9 +42,9 @@ class Table:
         return self._frame
 
     def columns(self, names: Collection[str] = (), *, verbatim: Collection[str] = ()) -> DataFrame:
-        """``frame()``; of a large file perhaps without columns other than these (none named: with all).
+        """``frame()``; of a large file perhaps only these columns (default: all).
 
-        The cells of ``verbatim`` are as they are written.
+        Cells of ``verbatim`` columns are text as written.
         """
         if self._some is not None and not verbatim and names and set(names) <= set(self._some.columns):
             return self._some
@@ -62,27 +62,27 @@ class Table:
         return self._text
 
     def column_text(self, name: str) -> Series:
-        """One column's cells as they are written, without the memory and time that the others take."""
+        """One column's cells as they are written, without reading the others."""
         import pandas as pd
 
         if "_text" not in self.__dict__:
             some = large.read(self.path, [name], verbatim=[name], ragged=True)
             if some is not None:
                 return some[name]
-            # where rows have more cells than the header, the first ones are names of the rows
+            # if rows have more cells than the header, the first cells name the rows
             if isinstance(self.frame().index, pd.RangeIndex):
                 return self._read(dtype=str, keep_default_na=False, usecols=[name])[name]
         return self._text[name]
 
     def heavy_rows(self) -> int | None:
-        """The number of rows of a large file, counted without parsing it; None if that takes parsing."""
+        """The number of rows of a large file, counted without parsing it; None if it is small or needs parsing."""
         if self.path.stat().st_size < HEAVY:
             return None
-        lines, inside = 0, False  # inside a line that has text
+        lines, inside = 0, False  # inside a line with text
         with self.path.open("rb") as file:
             file.seek(3 if file.read(3) == codecs.BOM_UTF8 else 0)
             while chunk := file.read(_CHUNK):
-                # A cell in quotation marks may hold line ends; pandas' parser sometimes makes many rows of a lone \r.
+                # A quoted cell may contain line ends; pandas' parser sometimes makes several rows of a lone \r.
                 if b'"' in chunk or (b"\r" in chunk and _LONE.search(chunk)):
                     return None
                 blank = b"\r" in chunk or has_blank_line(chunk)
@@ -112,7 +112,7 @@ class Table:
             raise UsageError(f"the table {self.path} cannot be read: {error.strerror}") from None
         except (pd.errors.ParserError, UnicodeDecodeError, ValueError, OverflowError) as error:
             if "out of memory" in str(error):
-                raise MemoryError(f"no memory left to read {self.path}") from None  # ours, not the submission's fault
+                raise MemoryError(f"no memory left to read {self.path}") from None  # not the submission's fault
             reason = str(error).strip()  # some of pandas' messages end with a line end
             raise InvalidSubmission(f"{self.path.name} cannot be read as a CSV table: {reason}") from None
         return frame

@@ -1,16 +1,17 @@
-"""Columns of a submission as arrays: numbers, whole-number labels, integers, texts. What does not fit is rejected.
+"""Reads columns of a submission as arrays (numbers, labels, integers, texts), and rejects values that do not fit.
 
-What counts as a number depends on how pandas types the whole column: ``True``/``False`` are 1/0 where
-the column holds nothing else, and one word makes the whole column text.
+Whether a cell is a number depends on how pandas types the whole column: ``True`` and ``False`` are 1 and 0 in a column
+of nothing else, and one word makes the whole column text.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mlecore.errors import InvalidSubmission
+from mlecore_toolkit.submissions.cells import words
 from mlecore_toolkit.submissions.messages import offending, shown
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pandas import DataFrame, Series
 
-_LISTED = 20  # choices that a message names
+_LISTED = 20  # choices in a message
 
 
 def numbers(
@@ -33,9 +34,9 @@ def numbers(
 ) -> NDArray[np.float64]:
     """The column (one dimension) or columns (rows x columns) as float64.
 
-    ``low`` and ``high`` are included. ``missing`` lets NaN through (whatever the range), ``infinite``
-    infinities that the range allows. ``from_text`` also takes a column that pandas reads as text if Python's ``float``
-    reads every cell (``1_0``), as scikit-learn does with columns of objects; else a single text cell is rejected.
+    ``low`` and ``high`` are included. ``missing`` allows NaN (whatever the range), ``infinite`` infinities within the
+    range. ``from_text`` also accepts a column of text if Python's ``float`` reads every cell (``1_0``), as scikit-learn
+    does with columns of objects; else any text is rejected.
     """
     import numpy as np
 
@@ -60,12 +61,10 @@ def numbers(
 def labels(
     frame: DataFrame, column: str, *, low: float = -math.inf, high: float = math.inf
 ) -> NDArray[np.int64] | NDArray[np.uint64]:
-    """Whole numbers from ``low`` to ``high``, as scikit-learn 1.9 takes them for class labels.
+    """Whole numbers from ``low`` to ``high``, as scikit-learn 1.9 accepts them for class labels.
 
-    ``3.0`` is 3, ``True`` is 1 in a boolean column.
-
-    Refused: text anywhere, missing and infinite values, fractions, floats beyond 64-bit integers (``1e30``).
-    uint64 only where a number is 2^63 or more.
+    ``3.0`` is 3, and ``True`` is 1 in a boolean column. Rejects text, missing and infinite values, fractions, and
+    floats beyond 64-bit integers (``1e30``). The result is uint64 only if a number is 2^63 or more.
     """
     import numpy as np
 
@@ -94,8 +93,8 @@ def labels(
 def integers(frame: DataFrame, column: str) -> NDArray[np.int64]:
     """Each cell through Python's ``int``: ``27.9`` in a column of numbers is 27, ``1_0`` in a column of text 10.
 
-    Refused: missing and infinite values, text that ``int`` refuses (``3.0`` in a column of text), what does not fit
-    a signed 64-bit integer.
+    Rejects missing and infinite values, text that ``int`` rejects (``3.0`` in a column of text), and numbers beyond
+    signed 64-bit integers.
     """
     import numpy as np
 
@@ -118,8 +117,8 @@ def integers(frame: DataFrame, column: str) -> NDArray[np.int64]:
 def texts(frame: DataFrame, column: str, *, missing: str | None = None, choices: Sequence[str] = ()) -> list[str]:
     """The column's cells as text; a missing one becomes ``missing``, or is rejected if that is None.
 
-    Refused: texts other than the ``choices``, if there are any; a column that pandas reads as numbers or booleans,
-    blanks among them or not. One without any value is all missing.
+    Rejects texts that are not among ``choices``, if there are any, and columns that pandas reads as numbers or
+    booleans. A column without any value is all missing.
     """
     cells: list[str] = text_cells(frame, column, missing, choices).tolist()
     return cells
@@ -128,7 +127,7 @@ def texts(frame: DataFrame, column: str, *, missing: str | None = None, choices:
 def text_cells(
     frame: DataFrame, column: str, missing: str | None = None, choices: Sequence[str] = ()
 ) -> NDArray[np.object_]:
-    """``texts`` as a column of a table holds them."""
+    """``texts`` as an array for a column."""
     import numpy as np
     from pandas.api.types import infer_dtype
 
@@ -139,7 +138,7 @@ def text_cells(
         refuse(frame, column, expected, gaps)
     if series.dtype != object:
         text = np.zeros(len(series), dtype=bool)
-    elif infer_dtype(series) == "string":  # but for gaps
+    elif infer_dtype(series) == "string":  # except gaps
         text = ~gaps
     else:
         text = np.fromiter((isinstance(value, str) for value in series), bool, len(series))
@@ -154,7 +153,7 @@ def text_cells(
 
 
 def rows_sum_to_one(frame: DataFrame, columns: Sequence[str], tolerance: float) -> None:
-    """Refuses a row whose numbers in these columns do not add up to 1 within ``tolerance``."""
+    """Raises InvalidSubmission if a row's numbers in these columns do not add up to 1 within ``tolerance``."""
     import numpy as np
 
     sums = np.column_stack([frame[column] for column in columns]).sum(axis=1)
@@ -166,7 +165,7 @@ def rows_sum_to_one(frame: DataFrame, columns: Sequence[str], tolerance: float) 
 
 
 def rescaled(frame: DataFrame, columns: Sequence[str]) -> NDArray[np.float64]:
-    """These columns, each row divided by its sum. Refuses a row whose sum is 0 or no finite number."""
+    """These columns, each row divided by its sum. Raises InvalidSubmission unless all sums are finite and above 0."""
     import numpy as np
 
     values = np.column_stack([frame[column] for column in columns]).astype(np.float64)
@@ -178,7 +177,7 @@ def rescaled(frame: DataFrame, columns: Sequence[str]) -> NDArray[np.float64]:
 
 
 def refuse(frame: DataFrame, column: str, expected: str, bad: NDArray[np.bool_]) -> None:
-    """Raises InvalidSubmission that names the first rows if ``bad`` is true; does nothing if there are none."""
+    """Raises InvalidSubmission with the first rows where ``bad`` is true, if there are any."""
     import numpy as np
 
     if bad.any():
@@ -188,8 +187,20 @@ def refuse(frame: DataFrame, column: str, expected: str, bad: NDArray[np.bool_])
         )
 
 
+def refuse_other_labels(frame: DataFrame, column: str, known: Collection[str], expected: str) -> None:
+    """Raises InvalidSubmission for a label that is not ``known``; the message calls those ``expected``.
+
+    The column is text as written (``verbatim``), with labels separated by white space.
+    """
+    import numpy as np
+
+    cells = frame[column].tolist()
+    foreign = np.fromiter((not all(word in known for word in words(cell)) for cell in cells), bool, len(cells))
+    refuse(frame, column, expected, foreign)
+
+
 def _as_floats(series: Series, from_text: bool) -> NDArray[np.float64] | None:
-    """The column as float64, or None if a cell is text that does not count as a number."""
+    """The column as float64, or None if a cell is text and no number."""
     import numpy as np
 
     if series.dtype != object:
@@ -203,9 +214,9 @@ def _as_floats(series: Series, from_text: bool) -> NDArray[np.float64] | None:
 
 
 def _texts_found(frame: DataFrame, column: str, *, truths: bool = False) -> str:
-    """In a column of text, the cells that made it text: words first, else numbers that pandas does not read.
+    """The cells that made a column text: words first, else numbers that pandas does not read.
 
-    ``truths``: the column could have been True and False, so those come last.
+    ``truths``: the column may be booleans, so True and False come last.
     """
     values = frame[column].tolist()
     texts = [i for i, value in enumerate(values) if isinstance(value, str)]
@@ -217,7 +228,7 @@ def _texts_found(frame: DataFrame, column: str, *, truths: bool = False) -> str:
 
 
 def _is_truth(value: object) -> bool:
-    """What pandas reads as a boolean in a column of booleans."""
+    """Would pandas read it as a boolean in a column of booleans?"""
     return value is True or value is False or (isinstance(value, str) and value.lower() in ("true", "false"))
 
 
@@ -230,7 +241,7 @@ def _floats(text: str) -> bool:
 
 
 def _plain(text: str) -> bool:
-    """A number that pandas reads as one in any column."""
+    """Would pandas read it as a number in any column?"""
     return text.isascii() and "_" not in text and abs(float(text)) < 2**63
 
 

@@ -26,7 +26,6 @@ from mlecore_toolkit import (
     move_members,
     open_member,
     open_zip,
-    pack_7z,
     write_7z,
     write_tar,
 )
@@ -300,20 +299,21 @@ def test_write_7z_gives_the_same_bytes(tmp_path: Path) -> None:
         write_7z(tmp_path / "one.7z", {"a": b""})
 
 
-def test_pack_7z_stores_files_in_their_order(tmp_path: Path) -> None:
+def test_write_7z_stores_files_in_their_order(tmp_path: Path) -> None:
     for name, data in CONTENT.items():
         (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
         (tmp_path / name).write_bytes(data)
     names = {"top/deep/b.txt": "b", "c.txt": "new/c", "top/a.txt": "a"}
     for archive in ("one", "two"):
-        pack_7z(tmp_path, tmp_path / f"{archive}.7z", names)
+        files = {new: tmp_path / old for old, new in names.items()}
+        write_7z(tmp_path / f"{archive}.7z", files, stored=True)
         os.utime(tmp_path / "top/a.txt", (1, 1))
     assert (tmp_path / "one.7z").read_bytes() == (tmp_path / "two.7z").read_bytes()
     assert members(tmp_path / "one.7z") == list(names.values())
     extract(tmp_path / "one.7z", tmp_path / "out")
     assert tree(tmp_path / "out") == {new: CONTENT[old] for old, new in names.items()}
     with pytest.raises(DataError, match="gone is missing"):
-        pack_7z(tmp_path, tmp_path / "three.7z", {"gone": "gone"})
+        write_7z(tmp_path / "three.7z", {"gone": tmp_path / "gone"})
 
 
 def test_a_nested_bomb_is_refused_before_anything_of_it_is_unpacked(

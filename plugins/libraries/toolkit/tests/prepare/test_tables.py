@@ -13,8 +13,8 @@ import pytest
 
 from mlecore.errors import DataError
 from mlecore_toolkit import ZipWriter, read_csv, write_csv
+from mlecore_toolkit.fast_csv import frames, writing
 from mlecore_toolkit.prepare import tables
-from mlecore_toolkit.tables import frames, writing
 
 TEXTS = [
     "plain",

@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 
 from mlecore.errors import DataError
-from mlecore_toolkit.prepare.tfrecords import crc32c, example, read_records, without, write_records
+from mlecore_toolkit.prepare.tfrecords import crc32c, example, read_tfrecords, without, write_tfrecords
 
 
 def names(path: Path) -> list[str]:
-    return [name for name, _ in read_records(path, "image_name")]
+    return [name for name, _ in read_tfrecords(path, "image_name")]
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     path = tmp_path / "a.tfrec"
-    with write_records(path) as write:
+    with write_tfrecords(path) as write:
         for number in range(3):
             write(example({"image": b"x" * 70_000, "target": 300, "image_name": f"é{number}".encode()}))
     return path
@@ -26,7 +26,7 @@ def path(tmp_path: Path) -> Path:
 
 def test_what_is_written_is_read(path: Path) -> None:
     assert names(path) == ["é0", "é1", "é2"]
-    message = next(message for _, message in read_records(path, "image_name"))
+    message = next(message for _, message in read_tfrecords(path, "image_name"))
     assert message == example({"image": b"x" * 70_000, "target": 300, "image_name": "é0".encode()})
     assert without(message, {"target", "diagnosis"}) == example({"image": b"x" * 70_000, "image_name": "é0".encode()})
 
@@ -64,7 +64,7 @@ def test_damaged_files(path: Path, tmp_path: Path) -> None:
 
 def test_a_record_without_a_name(tmp_path: Path) -> None:
     nameless = bytes([0x0A, 18, 0x0A, 16, 0x0A, 10]) + b"image_name" + bytes([0x12, 2, 0x0A, 0])  # an empty list
-    with write_records(tmp_path / "c.tfrec") as write:
+    with write_tfrecords(tmp_path / "c.tfrec") as write:
         write(nameless)
     with pytest.raises(DataError, match="no image_name"):
         names(tmp_path / "c.tfrec")

@@ -8,7 +8,7 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 from mlecore.errors import GradingError, InvalidSubmission
-from mlecore_toolkit import columns_of, known_ids, read_answers, same_ids
+from mlecore_toolkit import columns_of, read_answers, require_known_ids, require_same_ids
 from mlecore_toolkit.submissions import alignment
 from mlecore_toolkit.submissions.format import Format
 
@@ -124,12 +124,12 @@ def test_only_these_columns(table):
 
 def test_ids_as_a_set(table):
     frame = table("id\nc\na\na\nb\n").frame()
-    same_ids(frame, ANSWERS, "id")
-    known_ids(frame.iloc[:2], ANSWERS, "id")
+    require_same_ids(frame, ANSWERS, "id")
+    require_known_ids(frame.iloc[:2], ANSWERS, "id")
     with pytest.raises(InvalidSubmission, match="lacks 1 id: 'b'"):
-        same_ids(frame.iloc[:2], ANSWERS, "id")
+        require_same_ids(frame.iloc[:2], ANSWERS, "id")
     with pytest.raises(InvalidSubmission, match="unexpected id: 'z'"):
-        known_ids(pd.DataFrame({"id": ["z"]}), ANSWERS, "id")
+        require_known_ids(pd.DataFrame({"id": ["z"]}), ANSWERS, "id")
 
 
 def test_only_the_columns_of_the_answers_that_are_needed_are_read(tmp_path):

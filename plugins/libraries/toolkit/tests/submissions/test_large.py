@@ -7,10 +7,10 @@ import pytest
 from pandas import DataFrame
 
 from mlecore.errors import InvalidSubmission
+from mlecore_toolkit.fast_csv import frames, parsing, reading
 from mlecore_toolkit.submissions import large
 from mlecore_toolkit.submissions.format import Format
 from mlecore_toolkit.submissions.table import Table
-from mlecore_toolkit.tables import frames, parsing, reading
 
 NUMBER = {"type": "number", "missing": True}
 FORMATS = [

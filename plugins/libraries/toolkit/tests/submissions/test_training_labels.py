@@ -8,9 +8,9 @@ import pytest
 
 import mlecore
 from mlecore import competition
+from mlecore_toolkit.submissions.check import unknown_labels
 from mlecore_toolkit.submissions.format import Format
 from mlecore_toolkit.submissions.table import Table
-from mlecore_toolkit.submissions.training_labels import unknown_labels
 
 TRAIN = "id,y\n" + "".join(f"{i},{label}\n" for i, label in enumerate(["cat", "dog"] * 10))
 COUNTS = "id,y\n" + "".join(f"{i},{i}\n" for i in range(20))

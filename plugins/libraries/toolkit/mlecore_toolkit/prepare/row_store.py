@@ -1,4 +1,4 @@
-"""The rows of a table in any order, without the whole table in memory."""
+"""Picks rows of a table in any order, without having the whole table in memory."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from mlecore.errors import DataError
-from mlecore_toolkit.tables.joining import common_types, joined
+from mlecore_toolkit.fast_csv.reading import common_types, joined
 
 if TYPE_CHECKING:
     import numpy as np
     import polars as pl
     from numpy.typing import NDArray
 
-_AT_ONCE = 256 << 20  # bytes of rows in memory
-_FILES = 4  # that as many are split into: a file is in memory three times while it is written or read
-_ROWS = 50_000  # that are picked together
+_AT_ONCE = 256 << 20  # bytes of rows in memory, at most
+_FILES = 4  # spill files per so many bytes; each needs three times its size in memory
+_ROWS = 50_000  # rows picked together
 
 
-class Rows:
-    """The rows of a table given in pieces; beyond 256 MB, they wait in files below the folder ``scratch``.
+class RowStore:
+    """The rows of a table given in pieces. Beyond 256 MB they are kept in files below the folder ``scratch``.
 
-    A context manager, which removes the files. Columns get the common types of all pieces, as pandas joins them.
+    A context manager, which removes the files. Columns get the common types of all pieces, as in pandas.
     """
 
     def __init__(self, pieces: Iterable[pl.DataFrame], scratch: Path) -> None:
         self.types: dict[str, pl.DataType] = {}  # of the columns
         self._folder = tempfile.TemporaryDirectory(dir=scratch, prefix="rows-")
-        self._starts: list[int] = []  # of the files; the first row of each
+        self._starts: list[int] = []  # the first row of each file
         self._count = self._stored = self._bytes = waiting = 0
-        self._last: list[pl.DataFrame] = []  # in no file
+        self._last: list[pl.DataFrame] = []  # pieces that are in no file
         for piece in pieces:
             self.types = common_types([self.types, piece.schema])
             if waiting > (_AT_ONCE // _FILES if self._starts else _AT_ONCE):
@@ -47,7 +47,7 @@ class Rows:
         else:
             self._last = [self._whole(self._last)]
 
-    def __enter__(self) -> Rows:
+    def __enter__(self) -> RowStore:
         return self
 
     def __exit__(
@@ -59,14 +59,14 @@ class Rows:
         return self._count
 
     def take(self, positions: NDArray[np.signedinteger[Any]]) -> pl.DataFrame:
-        """The rows at these positions, in their order, all in memory. Raises DataError as ``pieces`` does."""
+        """The rows at these distinct positions, in this order, in memory. Raises DataError as ``pieces`` does."""
         return joined(list(self.pieces(positions)))
 
     def pieces(self, positions: NDArray[np.signedinteger[Any]]) -> Iterator[pl.DataFrame]:
-        """The same rows in pieces, at least one. Positions are distinct.
+        """The same rows in pieces, at least one.
 
-        Files are written and read sequentially: one for each file of rows and each piece. Raises DataError if the table
-        has fewer rows.
+        Reads and writes only sequentially, through one file per spill file and piece. Raises DataError if the table has
+        fewer rows.
         """
         if len(positions) and int(positions.max()) >= len(self):
             raise DataError(f"the table has {len(self):,} rows, expected {int(positions.max()) + 1:,} or more")
@@ -74,17 +74,17 @@ class Rows:
             for start in range(0, len(positions) or 1, _ROWS):
                 yield self._last[0][positions[start : start + _ROWS]]
             return
-        rows = 1 + len(self) * _AT_ONCE // (_FILES * self._bytes)  # of a piece
+        rows = 1 + len(self) * _AT_ONCE // (_FILES * self._bytes)  # rows of a piece
         with tempfile.TemporaryDirectory(dir=self._folder.name) as folder:
             self._deal(positions, rows, Path(folder))
             for start in range(0, len(positions) or 1, rows):
                 yield self._picked(positions[start : start + rows], Path(folder, str(start // rows)))
 
     def _deal(self, positions: NDArray[np.signedinteger[Any]], rows: int, folder: Path) -> None:
-        """Put the rows of each file, in the order of ``positions``, into a file for each piece."""
+        """Distribute the rows of each spill file, in the order of ``positions``, to one file per piece."""
         import numpy as np
 
-        place = np.full(len(self), -1, dtype=positions.dtype)  # of each row among the positions; -1: not wanted
+        place = np.full(len(self), -1, dtype=positions.dtype)  # of each row in ``positions``; -1: not picked
         place[positions] = np.arange(len(positions), dtype=positions.dtype)
         for number, start in enumerate(self._starts):
             table = _load(Path(self._folder.name, str(number)))
@@ -96,22 +96,22 @@ class Rows:
                 _save(table[part], folder / str(piece) / str(number))
 
     def _picked(self, positions: NDArray[np.signedinteger[Any]], folder: Path) -> pl.DataFrame:
-        """The rows that were put into a folder, in the order of ``positions``."""
+        """The rows of a piece, in the order of ``positions``."""
         import numpy as np
 
-        numbers = np.searchsorted(self._starts, positions, side="right") - 1  # of the files that they come from
+        numbers = np.searchsorted(self._starts, positions, side="right") - 1  # of their spill files
         table = self._whole([_load(folder / str(number)) for number in np.unique(numbers)])
         return table[np.argsort(np.argsort(numbers, kind="stable"))]
 
     def _whole(self, tables: list[pl.DataFrame]) -> pl.DataFrame:
-        """One table, with the types that the columns have in all rows. Empties the list."""
+        """The tables as one, with the types of the whole table. Empties the list."""
         import polars as pl
 
         tables.insert(0, pl.DataFrame(schema=self.types))
         return joined(tables)
 
     def _store(self) -> None:
-        """Write what is in memory into the next files."""
+        """Write the rows in memory to further files."""
         while self._last:
             some, size = [], 0
             while self._last and size <= _AT_ONCE // _FILES:
@@ -127,12 +127,12 @@ def _save(table: pl.DataFrame, path: Path) -> None:
     import polars as pl
 
     path.parent.mkdir(exist_ok=True)
-    # newer levels write all the text that the rows were picked from
+    # newer levels would write all text of the original table
     table.write_ipc(path, compat_level=pl.CompatLevel.oldest())
 
 
 def _load(path: Path) -> pl.DataFrame:
     import polars as pl
 
-    with path.open("rb") as file:  # not mapped into memory
+    with path.open("rb") as file:  # a path would be mapped into memory
         return pl.read_ipc(file)

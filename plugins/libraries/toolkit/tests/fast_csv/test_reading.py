@@ -12,8 +12,8 @@ import pytest
 
 from mlecore.errors import DataError
 from mlecore_toolkit import read_csv, read_pieces, read_table, write_csv
-from mlecore_toolkit.tables import frames, parsing, reading
-from mlecore_toolkit.tables.options import Options
+from mlecore_toolkit.fast_csv import frames, parsing, reading
+from mlecore_toolkit.fast_csv.options import Options
 
 ROWS = "".join(f"{row + 1000},{row % 2},{-row * 10**9},{row / 7!r}\n" for row in range(300))
 

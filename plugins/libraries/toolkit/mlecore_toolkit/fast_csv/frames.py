@@ -1,12 +1,12 @@
-"""Tables of pandas and of polars: each turned into the other, so that both are written with the same bytes."""
+"""Converts tables between pandas and polars, so that both are written with the same bytes."""
 
 from __future__ import annotations
 
 from itertools import groupby
 from typing import IO, TYPE_CHECKING
 
-from mlecore_toolkit.tables import reading
-from mlecore_toolkit.tables.options import Options
+from mlecore_toolkit.fast_csv import reading
+from mlecore_toolkit.fast_csv.options import Options
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,24 +16,24 @@ if TYPE_CHECKING:
 
 WORTHWHILE = 4 << 20  # bytes; pandas reads a smaller table in the time that importing polars takes
 _SAMPLE = 10_000  # rows
-_FEW = 0.5  # distinct texts, as a share, below which equal ones are kept once
+_FEW = 0.5  # share of distinct texts below which equal ones share memory
 
 
 def read(stream: IO[bytes], options: Options) -> DataFrame | None:
-    """The table as pandas reads it; None if it is not certain that polars reads the same."""
+    """The table as pandas reads it; None if polars may read it differently."""
     table = reading.read(stream, options)
     if table is None:
         return None
     frame = to_pandas(table)
     wanted = {name: options.type(name) for name in frame.columns}
     wanted = {name: dtype for name, dtype in wanted.items() if dtype not in (None, str)}
-    return frame.astype(wanted, copy=False) if wanted else frame  # without types, it would part the columns
+    return frame.astype(wanted, copy=False) if wanted else frame  # astype({}) would split the columns
 
 
 def to_pandas(table: pl.DataFrame) -> DataFrame:
-    """A table as pandas holds it: whole numbers are int64, missing ones NaN.
+    """A table of pandas: whole numbers are int64, missing numbers NaN.
 
-    Numbers that are neighbours are adjacent in memory, so that a shuffle moves rows, not cells.
+    Neighbouring columns of numbers are stored row by row, so that a shuffle moves rows, not cells.
     """
     import pandas as pd
     import polars as pl
@@ -51,7 +51,7 @@ def to_pandas(table: pl.DataFrame) -> DataFrame:
 
 
 def texts(column: pl.Series) -> NDArray[np.object_]:
-    """As pandas holds them; equal texts are kept once where they seem to be many."""
+    """The texts as pandas has them. Equal texts share memory if a sample has many."""
     import numpy as np
     import polars as pl
 
@@ -69,9 +69,9 @@ def texts(column: pl.Series) -> NDArray[np.object_]:
 
 
 def to_polars(frame: DataFrame, *, mixed: bool = True) -> pl.DataFrame | None:
-    """A table that is written with the bytes of ``frame``; None if only pandas knows how its cells are written.
+    """A table that is written with the bytes of ``frame``; None if only pandas can write its cells.
 
-    Cells of ``mixed`` types become text. Columns are named by their positions if the names are no distinct texts.
+    Cells of ``mixed`` types become text. Columns are named by position unless their names are distinct texts.
     """
     import polars as pl
 

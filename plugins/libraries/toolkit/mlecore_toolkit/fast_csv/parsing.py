@@ -1,4 +1,4 @@
-"""Blocks of a CSV table parsed by polars, with the types that its cells ask for."""
+"""Parses blocks of a CSV table with polars, with types that fit the cells."""
 
 from __future__ import annotations
 
@@ -7,51 +7,51 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from mlecore_toolkit.tables.blocks import first_record, first_records, record_ends
-from mlecore_toolkit.tables.options import Options, Uncertain
+from mlecore_toolkit.fast_csv.blocks import first_rows, header_line, row_ends
+from mlecore_toolkit.fast_csv.options import Options, Uncertain
 
 if TYPE_CHECKING:
     import numpy as np
     import polars as pl
     from numpy.typing import NDArray
 
-_SAMPLES = 1 << 16, 1 << 20  # bytes that types are guessed from, the first in a tenth of the time
-MISSING = (  # cells that pandas takes as missing
+_SAMPLES = 1 << 16, 1 << 20  # bytes from which types are guessed; the first takes a tenth of the time
+MISSING = (  # cells that pandas reads as missing
     *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A"),
     *("NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
 )
-_MINUS_ZERO = -(1 << 63)  # its bits
+_MINUS_ZERO = -(1 << 63)  # the bits of -0.0
 
 
 class Parser:
-    """Reads the blocks of one table, of which the first begins with the header."""
+    """Reads the blocks of one table. The first block begins with the header."""
 
     def __init__(self, options: Options) -> None:
         self._options = options
         self.header = b""
         self.names: list[str] = []  # of all columns
         self.types: dict[str, pl.DataType] | None = None  # of the columns, guessed from the first block
-        self._missing: list[str] | None = None  # words, once they are needed: they slow the parser down
+        self._missing: list[str] | None = None  # missing-value words, once they are needed: they slow the parser down
 
     def cells(self, block: bytes) -> pl.DataFrame:
-        """A block as polars reads it. Raises Uncertain, PolarsError."""
+        """Parse a block. Raises Uncertain, PolarsError."""
         import polars as pl
 
         if not self.names:
             self._read_header(block)
             block = block[len(self.header) :]
-        ends = record_ends(block)
+        ends = row_ends(block)
         if self.types is not None:
             with suppress(pl.exceptions.ComputeError):
                 return self._typed(block, ends, self.types)
-        for sample in (*(first_records(block, size) for size in _SAMPLES), block):
+        for sample in (*(first_rows(block, size) for size in _SAMPLES), block):
             guessed = self._csv(sample, infer_schema_length=None, null_values=self._words())
             if guessed.width != len(self.names):
                 raise Uncertain
             if len(sample) <= _SAMPLES[0] < len(block) and _has_empty(guessed):
                 continue
             types = self._types(guessed)
-            with suppress(pl.exceptions.ComputeError):  # another type is needed further down
+            with suppress(pl.exceptions.ComputeError):  # a later row needs another type
                 table = self._typed(block, ends, types)
                 self.types = types
                 return table
@@ -60,20 +60,20 @@ class Parser:
     def _read_header(self, block: bytes) -> None:
         import numpy as np
 
-        self.header = first_record(block)
+        self.header = header_line(block)
         try:
             names = next(csv.reader([self.header.decode()], strict=True), [])
         except (csv.Error, UnicodeDecodeError):
             raise Uncertain from None
-        plain = len(names) > 1 and all(names) and len(set(names)) == len(names)  # pandas renames some
-        one = self.header.count(b"\n") == 1 == np.count_nonzero(record_ends(self.header))
-        patterns = any(name.startswith("^") and name.endswith("$") for name in names)  # to polars
+        plain = len(names) > 1 and all(names) and len(set(names)) == len(names)  # pandas renames other columns
+        one = self.header.count(b"\n") == 1 == np.count_nonzero(row_ends(self.header))
+        patterns = any(name.startswith("^") and name.endswith("$") for name in names)  # patterns to polars
         if not plain or patterns or not one or not set(self._options.usecols or ()) <= set(names):
             raise Uncertain
         self.names = names
 
     def _typed(self, block: bytes, ends: NDArray[np.bool_], types: dict[str, pl.DataType]) -> pl.DataFrame:
-        """A block with columns of these types. Odd numbers are looked at as text."""
+        """Parse a block with these types. Rows with gaps or -0 are checked again as text."""
         import numpy as np
         import polars as pl
 
@@ -85,19 +85,19 @@ class Parser:
             if column.dtype != pl.String and (places := _odd(column)) is not None:
                 odd[column.name] = places
         if odd:
-            some = _records(block, ends, np.logical_or.reduce([*odd.values()]))
+            some = _rows(block, ends, np.logical_or.reduce([*odd.values()]))
             cells = self._parse(some, dict.fromkeys(self.names, pl.String()), list(odd))
             for name in odd:
-                # a blank is a gap in numbers to polars, and text to pandas; -0 is 0 in a block of whole numbers
+                # among numbers, a blank is a gap to polars and text to pandas; -0 is 0 in a block of whole numbers
                 if cells[name].null_count() != table[name].null_count() or cells[name].str.contains("^-0+$").any():
                     raise Uncertain
         return table
 
     def _parse(self, block: bytes, types: dict[str, pl.DataType], names: Sequence[str] | None) -> pl.DataFrame:
-        """These of the columns.
+        """Parse these columns.
 
-        Words for missing cells make the parser half as fast. So they are looked for in columns of text afterwards, and
-        the parser gets them once they were errors or NaN in a column of numbers.
+        Words for missing values make the parser half as fast. So they are replaced afterwards in columns of text, and
+        the parser only gets them once they caused an error or NaN in a column of numbers.
         """
         import polars as pl
 
@@ -117,7 +117,7 @@ class Parser:
         return list(MISSING) if self._options.na_filter else None
 
     def _csv(self, block: bytes, names: Sequence[str] | None = None, **options: Any) -> pl.DataFrame:
-        """These columns; of a table whose rows may have too many cells, polars parses the others too and says so."""
+        """Parse these columns; all of them if rows may have too many cells, because only then polars reports it."""
         import polars as pl
 
         if names is None:
@@ -128,7 +128,7 @@ class Parser:
         return pl.read_csv(block, has_header=False, columns=places, **options)
 
     def _types(self, guessed: pl.DataFrame) -> dict[str, pl.DataType]:
-        """The types to read, for all columns. Raises Uncertain for those that pandas does not have."""
+        """The types of all columns. Raises Uncertain for a type that pandas does not have."""
         import polars as pl
 
         types: dict[str, pl.DataType] = {}
@@ -148,12 +148,12 @@ class Parser:
 
 
 def _has_empty(table: pl.DataFrame) -> bool:
-    """Has it a column without a value, so that nothing is known of its type?"""
+    """Does a column have no value, so that its type is unknown?"""
     return any(column.null_count() == len(column) for column in table)
 
 
 def _without_missing(column: pl.Series) -> pl.Series:
-    """A column of text, with gaps where pandas takes a cell as missing."""
+    """A column of text with gaps for the cells that pandas reads as missing."""
     if not (column.str.len_bytes() <= max(map(len, MISSING))).any():
         return column
     missing = column.is_in(MISSING)
@@ -161,7 +161,7 @@ def _without_missing(column: pl.Series) -> pl.Series:
 
 
 def _integer(column: pl.Series) -> pl.DataType:
-    """A type with room for more than the whole numbers of a sample."""
+    """A type with some room beyond the whole numbers of a sample."""
     import polars as pl
 
     for size, dtype in ((2**7, pl.Int8()), (2**26, pl.Int32())):
@@ -171,7 +171,7 @@ def _integer(column: pl.Series) -> pl.DataType:
 
 
 def _has_nan(column: pl.Series) -> bool:
-    """Is a number of it NaN? NumPy says so in half the time of polars, if there are no gaps."""
+    """Is a number NaN? Without gaps, NumPy takes half the time of polars."""
     import numpy as np
     import polars as pl
 
@@ -181,7 +181,7 @@ def _has_nan(column: pl.Series) -> bool:
 
 
 def _odd(column: pl.Series) -> NDArray[np.bool_] | None:
-    """Where a column of numbers or booleans has a gap or -0; None if it has neither."""
+    """The rows in which a column of numbers or booleans has a gap or -0; None if there are none."""
     import numpy as np
     import polars as pl
 
@@ -194,7 +194,7 @@ def _odd(column: pl.Series) -> NDArray[np.bool_] | None:
     return odd
 
 
-def _records(block: bytes, ends: NDArray[np.bool_], wanted: NDArray[np.bool_]) -> bytes:
+def _rows(block: bytes, ends: NDArray[np.bool_], wanted: NDArray[np.bool_]) -> bytes:
     import numpy as np
 
     rows = np.flatnonzero(wanted)

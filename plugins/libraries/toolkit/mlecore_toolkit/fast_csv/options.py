@@ -1,4 +1,4 @@
-"""What may be asked of a reader of tables."""
+"""Options of a reader of tables."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from typing import Any
 
 from attrs import frozen
 
-_WANTED = (str, int, float, "int8", "int16", "int32", "int64", "float64")  # types that may be asked for
+_WANTED = (str, int, float, "int8", "int16", "int32", "int64", "float64")  # the supported types
 
 
 class Uncertain(Exception):
-    """Pandas might read something else."""
+    """Pandas may read something else."""
 
 
 @frozen(kw_only=True)
 class Options:
-    """What ``pandas.read_csv`` may be asked for."""
+    """The supported options of ``pandas.read_csv``."""
 
     usecols: Sequence[str] | None = None
     dtype: Mapping[str, Any] | type[str] | None = None
     na_filter: bool = True
-    ragged: bool = False  # may a row have too many cells? Of some columns alone, polars would not tell
+    ragged: bool = False  # reject rows with too many cells, which polars ignores if it reads only some columns
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Options | None:
-        """None if there are options that are left to pandas."""
+        """The options, or None if only pandas supports them."""
         usecols, dtype = options.get("usecols"), options.get("dtype")
         known = (
             options.keys() <= {"usecols", "dtype", "na_filter"}
@@ -36,5 +36,5 @@ class Options:
         return cls(**options) if known else None
 
     def type(self, name: str) -> Any:
-        """The type that is wanted for a column; None: that of its cells."""
+        """The requested type of a column; None: by its cells."""
         return self.dtype.get(name) if isinstance(self.dtype, Mapping) else self.dtype

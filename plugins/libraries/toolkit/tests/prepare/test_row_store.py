@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from mlecore.errors import DataError
-from mlecore_toolkit import Rows, read_pieces, write_csv
-from mlecore_toolkit.prepare import shuffles
+from mlecore_toolkit import RowStore, read_pieces, write_csv
+from mlecore_toolkit.prepare import row_store
 
 
 @pytest.fixture
@@ -26,12 +26,12 @@ def table() -> pd.DataFrame:
 def test_rows_come_in_the_order_asked_for(
     table: pd.DataFrame, tmp_path: Path, wanted: int, at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shuffles, "_AT_ONCE", at_once)
-    monkeypatch.setattr(shuffles, "_ROWS", 300)
+    monkeypatch.setattr(row_store, "_AT_ONCE", at_once)
+    monkeypatch.setattr(row_store, "_ROWS", 300)
     write_csv(table, tmp_path / "table.csv")
     order = np.random.RandomState(1).permutation(len(table))[:wanted]
     expected = table.iloc[order].to_csv(index=False).encode()
-    with Rows(read_pieces(tmp_path / "table.csv", rows=90), tmp_path) as rows:
+    with RowStore(read_pieces(tmp_path / "table.csv", rows=90), tmp_path) as rows:
         assert len(rows) == len(table)
         assert (len([*tmp_path.glob("rows-*/*")]) > 1) == (at_once < 1 << 30)
         pieces = list(rows.pieces(order))
@@ -45,7 +45,7 @@ def test_rows_come_in_the_order_asked_for(
 @pytest.mark.parametrize("at_once", [1 << 30, 1])
 def test_pieces_of_different_types(tmp_path: Path, at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Columns are written as pandas writes what it concatenates."""
-    monkeypatch.setattr(shuffles, "_AT_ONCE", at_once)
+    monkeypatch.setattr(row_store, "_AT_ONCE", at_once)
     parts = [
         pd.DataFrame({"a": [1, 2], "b": [1, 2], "c": [True, False], "d": [1e-7, 1e20]}),
         pd.DataFrame({"a": [0.5, None], "b": ["x", None], "c": ["u", "v"], "d": ["", "y"]}),
@@ -59,14 +59,14 @@ def test_pieces_of_different_types(tmp_path: Path, at_once: int, monkeypatch: py
         pl.DataFrame({"a": [300, 70_000], "b": [7, 8], "c": [True, True], "d": [2.0, 3.5]}),
     ]
     order = np.array([5, 0, 3, 1, 4, 2])
-    with Rows(pieces, tmp_path) as rows:
+    with RowStore(pieces, tmp_path) as rows:
         write_csv(rows.take(order), tmp_path / "x.csv")
     assert (tmp_path / "x.csv").read_bytes() == pd.concat(parts).iloc[order].to_csv(index=False).encode()
 
 
 def test_rows_that_are_not_there(tmp_path: Path) -> None:
     table = pl.DataFrame({"a": range(1000)})
-    with Rows([table], tmp_path) as rows, pytest.raises(DataError, match="has 1,000 rows, expected 1,001 or more"):
+    with RowStore([table], tmp_path) as rows, pytest.raises(DataError, match="has 1,000 rows, expected 1,001 or more"):
         rows.take(np.array([3, 1000]))
 
 
@@ -83,7 +83,7 @@ def test_damaged_tables_are_named(tmp_path: Path) -> None:
 
 def test_a_table_without_rows_has_a_header(tmp_path: Path) -> None:
     (tmp_path / "table.csv").write_text("a,b\n")
-    with Rows(read_pieces(tmp_path / "table.csv"), tmp_path) as rows:
+    with RowStore(read_pieces(tmp_path / "table.csv"), tmp_path) as rows:
         assert len(rows) == 0
         write_csv(rows.pieces(np.array([], dtype=int)), tmp_path / "x.csv")
     assert (tmp_path / "x.csv").read_text() == "a,b\n"

@@ -1,32 +1,32 @@
-"""Are the cells that polars has parsed certainly those that pandas reads?"""
+"""Checks that pandas would certainly read the cells that polars has parsed."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mlecore_toolkit.tables.options import Options, Uncertain
+from mlecore_toolkit.fast_csv.options import Options, Uncertain
 
 if TYPE_CHECKING:
     import polars as pl
 
-_WORDS = ("true", "false", "inf", "infinity", "nan")  # cells of letters that may be no text
-_EXACT = 2.0**53  # whole numbers below are exact as float64
-_TOGETHER = 2**20  # cells that pandas types together, at most
+_WORDS = ("true", "false", "inf", "infinity", "nan")  # words that pandas may read as a number or a boolean
+_EXACT = 2.0**53  # smaller whole numbers are exact as float64
+_TOGETHER = 2**20  # the most cells that pandas types together
 
 
 def certain(table: pl.DataFrame, options: Options, width: int) -> pl.DataFrame:
-    """The table with the types that pandas reads, whole numbers aside. Raises Uncertain.
+    """The table with pandas' types, except that whole numbers may be smaller. Raises Uncertain.
 
-    ``width``: how many columns the file has.
+    ``width``: the number of columns in the file.
     """
-    rows = 1  # that pandas types together: a power of two
+    rows = 1  # that pandas types together, a power of two
     while rows * 2 < _TOGETHER // width:
         rows *= 2
     return table.with_columns([_certain(column, options, rows) for column in table])
 
 
 def _certain(column: pl.Series, options: Options, rows: int) -> pl.Series:
-    """Does pandas, which types ``rows`` rows at a time, read the same values?"""
+    """The column, if pandas, which types ``rows`` rows at a time, reads the same values. Raises Uncertain."""
     import polars as pl
 
     wanted, kept = options.type(column.name), options.na_filter
@@ -56,8 +56,8 @@ def _fits(column: pl.Series, dtype: Any) -> bool:
 
 
 def _has_text(cells: pl.Series) -> bool:
-    """Is a cell certainly text, so that all of them are? Infinities may be text to pandas (``1e400``)."""
-    for some in (cells[:10], cells):  # mostly the first one is
+    """Is a cell certainly text, which makes all of them text? Infinities may be text to pandas (``1e400``)."""
+    for some in (cells[:10], cells):  # usually the first one is
         letters = some.str.to_lowercase().str.strip_chars(" \t+-")
         if (some.str.contains(r"[^0-9eE.+\-\s]|[0-9.][+-]|[0-9]\s+[0-9]") & ~letters.is_in(_WORDS)).any():
             return True

@@ -1,4 +1,4 @@
-"""A CSV file in blocks of whole records, and whether every parser splits a block into the same cells."""
+"""Cuts a CSV file into blocks of whole rows, and checks that all parsers split a block into the same cells."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ import codecs
 from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING
 
-from mlecore_toolkit.tables.options import Uncertain
+from mlecore_toolkit.fast_csv.options import Uncertain
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 _END, _RETURN, _MARK, _COMMA = b'\n\r",'
-_BESIDE = b',\n"'  # may be before the mark that begins a cell, and behind the one that ends it
-_BLANK = b"\n \t"  # begin a line that pandas may skip
-_STEP = 1 << 17  # bytes that are looked at together, whose masks fit a processor's cache
+_BESIDE = b',\n"'  # bytes that may precede an opening quote or follow a closing one
+_BLANK = b"\n \t"  # a line that begins with one of them may be skipped by pandas
+_STEP = 1 << 17  # bytes per step, so that masks fit a processor's cache
 
 
 def blocks(stream: IO[bytes], size: int) -> Iterator[bytes]:
-    """The whole stream, cut at ends of lines that are not within quotation marks.
+    """The whole stream, cut at line ends outside quotes.
 
-    After a record that is larger than a block, all the rest comes as one, so that each byte is looked at a few times
-    only. Where marks are stray (see ``record_ends``), the cuts from there on mean nothing.
+    After a row that is larger than a block, all the rest comes as one block, so that each byte is checked only a few
+    times. After a stray quote (see ``row_ends``) the cuts are meaningless.
     """
-    left, inside = b"", False  # what is behind the last cut; has it an open mark?
+    left, inside = b"", False  # the bytes after the last cut; are they inside quotes?
     while chunk := stream.read(size):
         end = _end(chunk, inside)
         if not end and len(left) + len(chunk) > size:
@@ -40,30 +40,30 @@ def blocks(stream: IO[bytes], size: int) -> Iterator[bytes]:
         yield left
 
 
-def first_record(block: bytes) -> bytes:
-    """The header line with its end; empty if there is no end."""
+def header_line(block: bytes) -> bytes:
+    """The header with its line end; empty if there is none."""
     end = block.find(b"\n")
     while end >= 0 and block.count(b'"', 0, end) % 2:
         end = block.find(b"\n", end + 1)
     return block[: end + 1]
 
 
-def first_records(block: bytes, size: int) -> bytes:
-    """Those that are within ``size`` bytes; all if none is."""
+def first_rows(block: bytes, size: int) -> bytes:
+    """The rows within the first ``size`` bytes; all rows if the first is longer."""
     return block[: _end(block[:size]) or None]
 
 
-def record_ends(block: bytes) -> NDArray[np.bool_]:
-    """For each byte: does it end a record? Raises Uncertain if parsers may split the block, a record first, otherwise.
+def row_ends(block: bytes) -> NDArray[np.bool_]:
+    """For each byte of a block that begins with a row: does it end a row? Raises Uncertain if parsers may differ.
 
-    They do not if marks enclose whole cells, lines end with ``\\n``, there is no NUL, and no line begins blank.
+    They agree if quotes enclose whole cells, lines end with ``\\n``, there is no NUL, and no line begins blank.
     """
     import numpy as np
 
     if not block or b"\0" in block or block.startswith(codecs.BOM_UTF8) or block[0] in _BLANK:
         raise Uncertain
     cells, found = np.frombuffer(block, dtype=np.uint8), np.empty(len(block), dtype=bool)
-    returns, inside = b"\r" in block, False  # inside of marks?
+    returns, inside = b"\r" in block, False  # inside quotes?
     for start in range(0, len(cells), _STEP):
         some = cells[start : start + _STEP]
         ends = np.equal(some, _END, out=found[start : start + _STEP])
@@ -91,7 +91,7 @@ def record_ends(block: bytes) -> NDArray[np.bool_]:
 
 
 def _odd_so_far(marks: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """At each place: is the number of marks, up to this place and with it, odd? 64 bits at once."""
+    """Running parity of quotes: True where an odd number has occurred so far. Works on 64 bits at once."""
     import numpy as np
 
     bits = np.zeros(-(-len(marks) // 64) * 8, dtype=np.uint8)
@@ -105,7 +105,7 @@ def _odd_so_far(marks: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def has_blank_line(block: bytes) -> bool:
-    """Does a line begin with a blank or its end, within quotation marks or not?"""
+    """Does a line, inside or outside quotes, begin with a blank, or is it empty?"""
     import numpy as np
 
     cells = np.frombuffer(block, dtype=np.uint8)
@@ -114,14 +114,14 @@ def has_blank_line(block: bytes) -> bool:
 
 
 def _blank_follows(cells: NDArray[np.uint8], start: int, ends: NDArray[np.bool_]) -> bool:
-    """Does a line that begins behind one of these ends, from ``start`` on, begin blank?"""
+    """Does a line after one of these line ends, which count from ``start``, begin blank?"""
     following = cells[start + 1 : start + 1 + len(ends)]
     suspect = (following <= max(_BLANK)) & ends[: len(following)]
     return bool(suspect.any() and _among(following[suspect], _BLANK).any())
 
 
 def count(block: bytes | memoryview, character: bytes) -> int:
-    """How often there is this one, even every few bytes; ``bytes.count`` would take five times as long."""
+    """The number of a frequent character; many times faster than ``bytes.count``."""
     import numpy as np
 
     cells = np.frombuffer(block, dtype=np.uint8)
@@ -130,11 +130,11 @@ def count(block: bytes | memoryview, character: bytes) -> int:
 
 
 def _end(block: bytes, inside: bool = False) -> int:
-    """The place after the last end of a line outside of quotation marks; 0 if there is none.
+    """The offset after the last line end outside quotes; 0 if there is none.
 
-    ``inside``: the block begins within marks.
+    ``inside``: the block begins inside quotes.
     """
-    for start in (max(0, len(block) - _STEP), 0):  # mostly it is near the end
+    for start in (max(0, len(block) - _STEP), 0):  # usually it is near the end
         quotes, ends = (_places(block[start:], byte) for byte in (b'"', b"\n"))
         before = (count(memoryview(block)[:start], b'"') % 2 == 1) != inside
         outside = ends[quotes.searchsorted(ends) % 2 == before]
@@ -144,7 +144,7 @@ def _end(block: bytes, inside: bool = False) -> int:
 
 
 def _places(block: bytes, byte: bytes) -> NDArray[np.intp]:
-    """Where a byte is."""
+    """The offsets of a byte."""
     import numpy as np
 
     cells = np.frombuffer(block, dtype=np.uint8)

@@ -1,1 +1,0 @@
-"""Reading large CSV tables faster than pandas does, with the same result."""
