@@ -87,7 +87,7 @@ def _graded(line: Line, grader: IsolatedGrader, data: Sequence[Path], edition: s
 
     target = competition(line.competition_id, edition)
     prepared = open_prepared(target, DataDirs.of(data), synthetic=synthetic, verified=False)
-    return grader.grade(line.submission_path, prepared)
+    return grader.grade(target, line.submission_path, prepared)
 
 
 def _grade_many(

@@ -15,6 +15,7 @@ from mlecore.data.prepared import Prepared
 from mlecore.errors import MlecoreError, NotPrepared, UsageError
 from mlecore.model.agents import Agent, Network, Recipe
 from mlecore.model.backends import Backend
+from mlecore.model.competition import Competition
 from mlecore.model.facts import Facts
 from mlecore.model.options import resolve as resolve_options
 from mlecore.model.plan import Plan, PlannedAgent
@@ -39,7 +40,9 @@ _RANK = {"none": 0, "llm": 1, "open": 2}
 class Grader(Protocol):
     """What grades: see mlecore.grading.isolated."""
 
-    def grade(self, submission: Path | None, data: Prepared, plugin: PluginUse | None = None) -> Report: ...
+    def grade(
+        self, competition: Competition, submission: Path | None, data: Prepared, plugin: PluginUse | None = None
+    ) -> Report: ...
 
 
 @frozen(kw_only=True, eq=False)
@@ -57,13 +60,17 @@ class LoadedAgent:
 class Inputs:
     """A competition's data and facts, as runs need them."""
 
-    facts: Facts
+    competition: Competition
     use: PluginUse
     data: Prepared
     reopen: Callable[[], Prepared]  # as they are on disk now; raises NotPrepared, DataError
     shown: Shown  # what agents see of them
     sample_bytes: int
     form: str  # what a submission looks like, for the sandbox's `validate`
+
+    @property
+    def facts(self) -> Facts:
+        return self.competition.facts
 
     @property
     def submission_limit(self) -> int:
@@ -289,7 +296,7 @@ def read_inputs(id: str, plan: Plan, data: Sequence[str | Path], say: Say) -> In
     shown = show(target.facts, prepared, dirs, plan.data.obfuscate)
     sample = shown.sample
     return Inputs(
-        facts=target.facts,
+        competition=target,
         use=plugin_use(target.plugin),
         data=prepared,
         reopen=partial(open_prepared, target, dirs, synthetic=synthetic),

@@ -89,7 +89,8 @@ class Grading:
     def _publish_grade(self, record: RunRecord, path: Path) -> Report:
         submission, any_plugin = record.submission, self._experiment.with_installed
         data = self._same_data(record)
-        report = self._experiment.grader.grade(submission, data, None if any_plugin else record.grader)
+        target = self._experiment.inputs_of(record.competition).competition
+        report = self._experiment.grader.grade(target, submission, data, None if any_plugin else record.grader)
         self._same_data(record)  # nor were they replaced in the meantime
         where = submission.relative_to(record.folder).as_posix() if submission else ""
         report = evolve(report, run=record.uid, submission_path=where)

@@ -6,17 +6,18 @@ imports, and starts from clean memory under the competition's limits.
 
 from __future__ import annotations
 
+import json
 import threading
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from mlecore.data.prepared import Prepared
-from mlecore.errors import GradingError, InvalidSubmission, UsageError
+from mlecore.errors import GradingError, InvalidSubmission
+from mlecore.grading.report import Sample
 from mlecore.model.competition import Competition
 from mlecore.model.provenance import PluginUse
 from mlecore.model.report import Report
-from mlecore.plugins.competitions import competition
 from mlecore.util.schema import plain
 from mlecore.workers.pool import Worker, WorkerError, WorkerFailure
 
@@ -27,6 +28,7 @@ class IsolatedGrader:
     def __init__(self) -> None:
         self._idle: list[Worker] = []
         self._lock = threading.Lock()
+        self._samples: dict[str, Sample] = {}  # by the competition and its data
 
     def __enter__(self) -> IsolatedGrader:
         return self
@@ -43,23 +45,27 @@ class IsolatedGrader:
         for worker in workers:
             worker.close()
 
-    def grade(self, submission: Path | None, data: Prepared, plugin: PluginUse | None = None) -> Report:
+    def grade(
+        self, competition: Competition, submission: Path | None, data: Prepared, plugin: PluginUse | None = None
+    ) -> Report:
         """What ``mlecore.grading.report.grade`` makes of a submission (None: there is none).
 
-        ``plugin``: the only one that may grade it; None: whatever is installed. Raises GradingError for what is not the
-        submission's fault: another plugin, a grader's bug, damaged answers, or going over the competition's limits of
-        time and memory.
+        The sample submission is graded once for all submissions on the same data. ``plugin``: the only one that may
+        grade it; None: whatever is installed. Raises GradingError for what is not the submission's fault: another
+        plugin, a grader's bug, damaged answers, or going over the competition's limits of time and memory.
         """
-        try:
-            target = competition(data.competition, data.edition)
-        except UsageError as error:
-            raise GradingError(error.message, fix=error.fix) from None
+        place = plain(data)
+        key = json.dumps(place)
         request = {
             "submission": None if submission is None else str(submission),
-            "data": plain(data),
+            "data": place,
+            "sample": self._samples.get(key),
             "began_with": None if plugin is None else plain(plugin),
         }
-        return Report.from_json(self._ask(target, "grading", request))
+        report = Report.from_json(self._ask(competition, "grading", request))
+        if report.sample_score is not None:
+            self._samples[key] = report.plugin_source, report.sample_score
+        return report
 
     def check(self, competition: Competition, submission: Path, public: Path) -> list[str]:
         """Warnings about a submission that is well-formed, see ``mlecore.grading.scoring.check``.

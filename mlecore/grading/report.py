@@ -60,12 +60,17 @@ _NOTHING: Mapping[str, Any] = {
 }
 
 
-def grade(competition: Competition, submission: Path | None, data: Prepared) -> Report:
+Sample = tuple[str, float]
+"""The source of the plugin that graded the sample submission, and its score."""
+
+
+def grade(competition: Competition, submission: Path | None, data: Prepared, sample: Sample | None = None) -> Report:
     """Grade one submission against the answers of ``data``, and place it on the human leaderboard.
 
     On published data: medals, and the rank where the whole leaderboard is at hand. In any case the sample submission's
-    score to compare with, unless grading that too could break the time limit. An invalid or missing submission makes a
-    report that says so; GradingError is raised only for what is not the submission's fault.
+    score to compare with (``sample``, where it is known), unless grading that too could break the time limit. An
+    invalid or missing submission makes a report that says so; GradingError is raised only for what is not the
+    submission's fault.
     """
     from mlecore.data.recheck import require_grading_data
     from mlecore.model.provenance import plugin_use
@@ -88,7 +93,10 @@ def grade(competition: Competition, submission: Path | None, data: Prepared) -> 
         except InvalidSubmission as error:
             result = {**_NOTHING, "status": "invalid", "reason": str(error)}
     compared = _with_humans(facts, score, data) if thresholds else {}
-    if time.monotonic() - began < facts.limits.seconds / 3:
+    source = plugin_use(competition.plugin).source
+    if sample and sample[0] == source:
+        compared |= _against(facts, score, sample[1])
+    elif time.monotonic() - began < facts.limits.seconds / 3:
         compared |= _with_sample(competition, score, data)
     return Report(
         competition_id=facts.id,
@@ -105,7 +113,7 @@ def grade(competition: Competition, submission: Path | None, data: Prepared) -> 
         comparability=facts.comparability,
         data_kind=kind,
         plugin=f"{competition.plugin.distribution} {competition.plugin.version}",
-        plugin_source=plugin_use(competition.plugin).source,
+        plugin_source=source,
         **result,
         **compared,
     )
@@ -118,8 +126,12 @@ def _with_sample(competition: Competition, score: float | None, data: Prepared) 
             base = scoring.score(competition, sample, data.private, data.public)
     except MlecoreError:  # the sample is missing or cannot be graded: nothing to compare with
         return {}
+    return _against(competition.facts, score, base)
+
+
+def _against(facts: Facts, score: float | None, base: float) -> dict[str, Any]:
     # the sample's score may be undefined, as a correlation with one and the same value everywhere: nothing to beat
-    beats = None if score is None or math.isnan(base) else competition.facts.better(score, base)
+    beats = None if score is None or math.isnan(base) else facts.better(score, base)
     return {"sample_score": base if math.isfinite(base) else None, "beats_sample": beats}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,15 @@ from mlecore.plugins.competitions import competition
 from mlecore.util.schema import structure
 from mlecore.workers.pool import Say, importing, serve
 
+_competition = cache(competition)  # looked up once, for all forks
+
 
 def _import(request: dict[str, Any]) -> None:
     """Import what grades, once for all forks. What counts is the code that runs, not what was listed: another plugin
     must not grade."""
     from mlecore.grading import report, scoring  # noqa: F401
 
-    target = competition(request["competition"], request["edition"])
+    target = _competition(request["competition"], request["edition"])
     _ = target.loaded, target.facts
     if request["began_with"] is None:
         return
@@ -35,10 +38,10 @@ def _work(request: dict[str, Any], say: Say) -> Any:
     from mlecore.grading import scoring
     from mlecore.grading.report import grade
 
-    target = competition(request["competition"], request["edition"])
+    target = _competition(request["competition"], request["edition"])
     submission = None if request["submission"] is None else Path(request["submission"])
     if "data" in request:
-        return grade(target, submission, structure(Prepared, request["data"])).to_json()
+        return grade(target, submission, structure(Prepared, request["data"]), request["sample"]).to_json()
     assert submission
     return scoring.check(target, submission, Path(request["public"]))
 

@@ -19,6 +19,7 @@ from mlecore.data.layout import DataDirs
 from mlecore.data.prepared import Prepared
 from mlecore.data.preparing import prepare
 from mlecore.detecting.ready import ReadyDetector
+from mlecore.model.competition import Competition
 from mlecore.model.plan import Plan
 from mlecore.model.provenance import PluginUse
 from mlecore.model.record import RunRecord
@@ -81,7 +82,9 @@ class Grader:
         self.calls: list[Path | None] = []
         self.error: Exception | None = None
 
-    def grade(self, submission: Path | None, data: Prepared, plugin: PluginUse | None = None) -> Report:
+    def grade(
+        self, competition: Competition, submission: Path | None, data: Prepared, plugin: PluginUse | None = None
+    ) -> Report:
         self.calls.append(submission)
         if self.error:
             raise self.error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import shutil
 import threading
 import zipfile
@@ -60,7 +61,9 @@ def packed(ready, tmp_path):
     data.public.mkdir()
     with zipfile.ZipFile(data.public / "s.zip", "w") as archive:
         archive.writestr("a/s.csv", "id,side\n")
-    return evolve(inputs, facts=evolve(inputs.facts, sample="public/s.zip!a/s.csv"), data=data)
+    packed = copy.copy(inputs.competition)
+    packed.facts = evolve(inputs.facts, sample="public/s.zip!a/s.csv")
+    return evolve(inputs, competition=packed, data=data)
 
 
 def test_runs_that_start_at_once_unpack_the_sample_side_by_side(packed, tmp_path, monkeypatch):

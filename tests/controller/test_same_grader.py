@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from mlecore.cli import main
+from mlecore.controller.snapshots import grade_snapshots
 from mlecore.errors import GradingError
-from mlecore.runs.snapshots import grade_snapshots
 from mlecore.runs.store import load_group
 
 RUN = "worker--coins--0"

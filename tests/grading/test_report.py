@@ -96,9 +96,11 @@ def test_synthetic_earns_no_medals_but_meets_the_sample(tiny: Prepared, tmp_path
 
 
 def test_isolated_grader(tiny: Prepared, tmp_path: Path) -> None:
+    found = mlecore.competition("tiny")
+
     def ask(value: str) -> Report:
         path = submission(tmp_path, value)
-        return grader.grade(path, tiny)
+        return grader.grade(found, path, tiny)
 
     with IsolatedGrader() as grader:
         assert ask("0.75").medal == "bronze"
@@ -109,10 +111,13 @@ def test_isolated_grader(tiny: Prepared, tmp_path: Path) -> None:
         with pytest.raises(GradingError, match="signal 9"):
             ask("die")
         assert math.isnan(ask("nan").exact or 0.0)  # the worker is as good as before
-        none = grader.grade(None, tiny)
+        none = grader.grade(found, None, tiny)
         assert (none.status, none.submission_path) == ("none", "")
-        with pytest.raises(GradingError, match="no competition called 'other'"):
-            grader.grade(None, evolve(tiny, competition="other"))
+        ((data, (source, score)),) = grader._samples.items()
+        grader._samples[data] = source, score + 0.2
+        assert ask("0.75").sample_score == score + 0.2, "the sample was graded once for all submissions"
+        grader._samples[data] = "another plugin", 0.0
+        assert ask("0.75").sample_score == score
 
 
 @pytest.mark.slow
@@ -155,7 +160,7 @@ def test_the_report_is_the_same_from_the_api_and_from_a_process_of_its_own(tiny:
     with IsolatedGrader() as grader:
         for data in (evolve(tiny, leaderboard=leaderboard), evolve(tiny, synthetic=True)):
             ours = mlecore.grade(mlecore.competition("tiny"), path, data)
-            assert evolve(grader.grade(path, data), created_at=ours.created_at) == ours
+            assert evolve(grader.grade(mlecore.competition("tiny"), path, data), created_at=ours.created_at) == ours
             assert (ours.rank, ours.beats_sample) == (None if data.synthetic else 2, True)
 
 

@@ -46,8 +46,8 @@ def command(
 
 
 def _grade_snapshots(folder: Path, data: tuple[Path, ...], as_json: bool) -> None:
+    from mlecore.controller.snapshots import grade_snapshots
     from mlecore.data.layout import DataDirs
-    from mlecore.runs.snapshots import grade_snapshots
 
     found = grade_snapshots(folder, DataDirs.of(data))
     if as_json:

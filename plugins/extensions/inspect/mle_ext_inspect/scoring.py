@@ -96,4 +96,5 @@ def _grade(archive: Path, setting: Setting, competition: str) -> Report:
     with scratch() as folder:
         unpack(archive, folder, SUBMISSION)
         submission = folder / SUBMISSION
-        return _grader().grade(submission if submission.exists() else None, setting.inputs(competition).data)
+        inputs = setting.inputs(competition)
+        return _grader().grade(inputs.competition, submission if submission.exists() else None, inputs.data)

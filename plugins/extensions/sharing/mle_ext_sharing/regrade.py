@@ -97,7 +97,7 @@ def _again(record: RunRecord, dirs: DataDirs, grader: IsolatedGrader) -> Regrade
     if "unverified" in kinds and kinds[0] != kinds[1]:
         raise GradingError(f"the data of {record.competition} are {kinds[0]} in its record, and {kinds[1]} here")
     submission = record.folder / "submission" / "submission.csv"
-    now = grader.grade(submission if submission.is_file() else None, data, record.grader)
+    now = grader.grade(target, submission if submission.is_file() else None, data, record.grader)
     if then.plugin_source != now.plugin_source:
         raise GradingError("its grade.json is by another plugin than is installed here")
     different, unknown = _differences(then, now)
