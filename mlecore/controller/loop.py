@@ -41,8 +41,8 @@ from mlecore.runs.journal import Journal
 from mlecore.runs.lock import GroupLock
 from mlecore.runs.store import Group, load_group, planned_record, require_group
 from mlecore.runs.waiting import AT_WORK, Reasons, write_reasons
-from mlecore.util import spare
 from mlecore.util.units import counted
+from mlecore_jobs import spare
 
 _UNGRADED = 64  # runs that wait for a grader; beyond it nothing new starts
 

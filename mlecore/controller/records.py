@@ -16,7 +16,8 @@ from mlecore.runs.cancelled import REASON, add_cancelled
 from mlecore.runs.journal import Journal
 from mlecore.runs.lock import LockLost
 from mlecore.runs.store import Group, require_group, write_record
-from mlecore.util import files, spare
+from mlecore.util import files
+from mlecore_jobs import spare
 
 
 class FolderGone(Exception):

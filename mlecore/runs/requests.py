@@ -10,7 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, get_args
 
-from mlecore.util import files, spare
+from mlecore.util import files
+from mlecore_jobs import spare
 
 Request = Literal["cancel", "force", "retry"]  # the first one wins
 ALL = "all"  # stands for a run's name; those contain "--"

@@ -11,9 +11,8 @@ from pathlib import Path, PurePosixPath
 from mlecore.errors import BackendError, DiskError
 from mlecore.model.agents import HOME
 from mlecore.model.backends import TOOLS, Job, Resources, environment
-from mlecore.util import spare
 from mlecore.util.units import show_size
-from mlecore_jobs import relay
+from mlecore_jobs import relay, spare
 from mlecore_jobs.supervise import cgroups, relaying
 from mlecore_jobs.supervise.files import STATE, read_json
 from mlecore_jobs.supervise.processes import MARK, boot_id

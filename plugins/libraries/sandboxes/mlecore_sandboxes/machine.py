@@ -35,8 +35,7 @@ from mlecore.model.backends import (
     secret_values,
 )
 from mlecore.model.options import Option, declared, read_settings, setting, words
-from mlecore.util import spare
-from mlecore_jobs import collect, seccomp
+from mlecore_jobs import collect, seccomp, spare
 from mlecore_jobs.fetching import Fetched
 from mlecore_jobs.supervise import processes, relaying, slirp
 from mlecore_jobs.supervise.files import SPEC, STATE, STOP, read_json

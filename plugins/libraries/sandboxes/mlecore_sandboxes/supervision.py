@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import mlecore
 import mlecore_jobs
 from mlecore.errors import BackendError
 from mlecore.model.backends import GONE, Hardware, JobStatus
@@ -29,7 +28,7 @@ from mlecore_jobs.supervise.spec import JobSpec, read_spec
 from mlecore_sandboxes import pythons
 
 _SUPERVISED = 20.0  # seconds until a supervisor must have taken over a job
-_LAUNCH = "import sys; sys.path += sys.argv[1:3]; from mlecore_jobs.supervise.main import main; main(*sys.argv[3:])"
+_LAUNCH = "import sys; sys.path.append(sys.argv[1]); from mlecore_jobs.supervise.main import main; main(*sys.argv[2:])"
 
 
 def supervise(folder: Path, root: Path, secrets: Mapping[str, str] | None = None, gateway: str | None = None) -> None:
@@ -38,8 +37,7 @@ def supervise(folder: Path, root: Path, secrets: Mapping[str, str] | None = None
     ``secrets`` and ``gateway``, the settings of the job's gateway, are never written to disk.
     """
     argv = [pythons.base_python(), "-I", "-S", "-c", _LAUNCH]
-    argv += [str(Path(str(package.__file__)).parents[1]) for package in (mlecore_jobs, mlecore)]
-    argv += [str(folder), str(root / "claims")]
+    argv += [str(Path(str(mlecore_jobs.__file__)).parents[1]), str(folder), str(root / "claims")]
     with (folder / "supervisor.log").open("ab") as log:
         child = subprocess.Popen(
             argv,

@@ -1,1 +1,1 @@
-"""The supervisor, a process for each job. It imports little, to stay light: the standard library and `spare`."""
+"""The supervisor, a process for each job. It imports nothing but the standard library and modules of this package."""

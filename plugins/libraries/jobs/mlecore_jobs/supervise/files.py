@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mlecore.util import spare
+from mlecore_jobs import spare
 
 STATE = "state.json"  # what the supervisor says about the job
 SPEC = "job.json"  # what is to be started
