@@ -31,9 +31,6 @@ _COMMANDS = {
     "check": "Check that a submission is well-formed; needs no answers.",
     "grade": "Grade submissions against the answers.",
     "detect": "Find rule violations, copied code and leaks in runs.",
-    "images": "Build, list, remove and push images of agents.",
-    "demo": "Run an agent on small data, from preparing to the report.",
-    "doctor": "Check this machine's setup.",
 }
 
 
@@ -104,9 +101,12 @@ class _Main(Commands):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         from mlecore.util.printable import printable
 
-        provided = {name: printable(f"{point.summary:.100}.") for name, point in self.provided().items()}
+        packages: dict[str, list[str]] = {}  # summary -> its commands
+        for name, point in self.provided().items():
+            if name not in _COMMANDS:
+                packages.setdefault(printable(f"{point.summary:.100}."), []).append(name)
         with formatter.section("Commands"):
-            formatter.write_dl(list({**_COMMANDS, **provided, **_COMMANDS}.items()))
+            formatter.write_dl([*_COMMANDS.items(), *((", ".join(names), text) for text, names in packages.items())])
 
     def main(self, *arguments: Any, **extra: Any) -> Any:
         """Without secrets in tracebacks, and on streams that can print everything."""

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from mle_ext_setup.examination import Finding
 
 from mlecore.cli import main
-from mlecore.cli._examination import Finding
 from mlecore.errors import BackendError, MlecoreError, redacted
 from mlecore.model.backends import JobStatus, Problem
 from mlecore.model.model_access import ModelAccess, gateway

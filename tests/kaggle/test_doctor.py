@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mle_ext_setup import examination as doctor
 
-from mlecore.cli import _examination as doctor
 from mlecore.data.layout import DataDirs
 from mlecore.errors import BackendUnreachable, PluginError
 from mlecore.model.backends import Problem

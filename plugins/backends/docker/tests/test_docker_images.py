@@ -17,9 +17,9 @@ import pytest
 from click.testing import CliRunner, Result
 from mle_backend_docker import images, installed, installing, names
 from mle_backend_docker.settings import BASE, Settings
+from mle_ext_setup.images import command
 
 from mlecore.cli import main
-from mlecore.cli.images import command
 from mlecore.errors import BackendError, ImageGone, MlecoreError
 from mlecore.model.agents import Recipe
 from mlecore.model.backends import Image

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from mle_ext_obfuscation.uses import leftovers_of, note_use, uses
+from mle_ext_setup.examination import examine as doctor
 
-from mlecore.cli._examination import examine as doctor
 from mlecore.data.cleanup import leftovers
 from mlecore.data.layout import OBFUSCATED, DataDirs
 

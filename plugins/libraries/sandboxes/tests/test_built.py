@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from mle_ext_setup.images import command
 from mlecore_sandboxes import environments
 from mlecore_sandboxes.machine import Machine
 
-from mlecore.cli.images import command
 from mlecore.errors import ImageGone
 from mlecore.model.agents import Recipe
 

@@ -1,4 +1,4 @@
-"""`mlecore doctor`: is everything here that runs need?"""
+"""`mlecore doctor`: check this machine's setup."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def command(
     """
     from attrs import asdict
 
-    from mlecore.cli._examination import examine, examine_backend
+    from mle_ext_setup.examination import examine, examine_backend
     from mlecore.data.layout import DataDirs
     from mlecore.plugins.competitions import competition, of_split
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
+from mle_ext_setup import demo
 
-from mlecore.cli import demo, main
+from mlecore.cli import main
 
 
 def shown(output: str) -> list[list[str]]:

@@ -1,6 +1,6 @@
-"""Check that everything that runs need is installed. Each finding is one line, and each problem comes with its fix.
+"""Check that a machine has everything that runs need. Each finding is one line, and each problem comes with its fix.
 
-Backends are asked through their interface only: what one needs is known to its ``preflight``.
+Only a backend itself knows what it needs, so it is asked through its interface (``preflight``).
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ State = Literal["ok", "not set up", "warning", "problem", "unknown"]
 
 @frozen(kw_only=True)
 class Finding:
-    """One thing that was looked at. "not set up": only some users need it, and nobody asked for it here. "unknown": it
-    could not be found out. A warning keeps nothing from working."""
+    """The result of one check. "not set up": only some users need it, and nobody asked for it here. "unknown": the
+    check could not be done. A warning prevents nothing."""
 
     area: str
     state: State
@@ -46,7 +46,7 @@ class Finding:
 
 
 def examine(wanted: Sequence[Competition], dirs: DataDirs, clean: bool = False) -> Iterator[Finding]:
-    """Look at everything, and at what these competitions need. ``clean`` removes leftovers."""
+    """Check everything, and what these competitions need. ``clean`` removes leftovers."""
     missing = [
         competition
         for competition in wanted
@@ -193,7 +193,7 @@ def _existing(path: Path) -> Path:
 
 
 def examine_backend(name: str, options: Mapping[str, str]) -> Iterator[Finding]:
-    """Look at one backend with these options, closely: also at how it keeps jobs apart, which may start some."""
+    """Check one backend with these options in detail, also how it isolates jobs, which may start some."""
     yield from _safely(f"backend {name}", partial(_closely, name, options))
 
 
