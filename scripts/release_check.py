@@ -136,7 +136,7 @@ def upgraded(previous: Path, index: str, folder: Path) -> None:
     }
     chosen = [word for name in names if name in have for word in ("--reinstall-package", name)]
     run(*install, "--upgrade", *chosen, "--index", f"{index}/simple/", "mlecore[sharing]")
-    mlecore(venv, "prepare", "--verify", "optical-digits", "--data", str(folder / "data"))
+    mlecore(venv, "data", "verify", "optical-digits", "--data", str(folder / "data"))
     if (now := graded(venv, folder)) != score:
         sys.exit(f"after the upgrade the score is {now}, before it was {score}")
     mlecore(venv, "runs", "verify", "before", *places)

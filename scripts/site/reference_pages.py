@@ -191,8 +191,6 @@ def _cell(text: str) -> str:
 PAGES: Mapping[str, Callable[[], str]] = {
     "commands": commands_page,
     "hooks": hooks_page,
-    **{
-        name: partial(module_page, f"mlecore.{name}")
-        for name in ("agents", "backends", "detectors", "metrics", "prepare", "submissions")
-    },
+    **{name: partial(module_page, f"mlecore.model.{name}") for name in ("agents", "backends", "detectors")},
+    "toolkit": partial(module_page, "mlecore_toolkit"),
 }

@@ -1,1 +1,0 @@
-"""What is inside every sandbox: init, validate, and the instructions."""
