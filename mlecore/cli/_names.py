@@ -93,11 +93,14 @@ class _Competition(_Name):
         return id_of(value)
 
 
-class _Split(_Name):
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        from mlecore.plugins.competitions import parts_of
+class _Word(_Name):
+    """One of the known words."""
 
-        parts_of(value)  # raises
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        from mlecore.errors import UsageError
+
+        if value not in (known := self._known(click.get_current_context(), "")):
+            raise UsageError(f"unknown {param and param.name} {value!r}; available: {', '.join(known)}")
         return value
 
 
@@ -113,8 +116,14 @@ def _states(_: click.Context, __: str) -> Iterable[str]:
     return STATES
 
 
+def _ends(_: click.Context, __: str) -> Iterable[str]:
+    from mlecore.runs.record import ENDS
+
+    return ENDS
+
+
 COMPETITION = _Competition(_plugin("competition"))
 AGENT, BACKEND, DETECTOR = (_Name(_plugin(kind)) for kind in ("agent", "backend", "detector"))
 AGENT_OPTION, BACKEND_OPTION = _option_of("agent"), _option_of("backend", "vm")
-SPLIT, STATE = _Split(_splits), _Name(_states)
+SPLIT, STATE, END = _Word(_splits), _Word(_states), _Word(_ends)
 GROUP, RUN = _Name(_groups), _Name(_groups_and_runs)

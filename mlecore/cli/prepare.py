@@ -72,6 +72,7 @@ def command(
     """
     from mlecore.data.layout import DataDirs
     from mlecore.data.many import Wanted
+    from mlecore.data.sources import Archive, RawFolder, Synthetic
 
     if sum([synthetic, raw is not None, archive is not None]) > 1:
         raise UsageError("give one of --synthetic, --raw and --archive")
@@ -80,7 +81,9 @@ def command(
     chosen = choose(ids, split, edition)
     if (raw or archive) and len(chosen) != 1:
         raise UsageError("--raw and --archive go with one competition")
-    source = _source(synthetic, seed, size, raw, archive)
+    source: Source | None = Synthetic(seed=seed, size=size) if synthetic else None
+    if raw or archive:
+        source = RawFolder(raw.absolute()) if raw else Archive(archive.absolute())
     if synthetic and not ids:
         for found in [found for found in chosen if not any(map(found.loaded.implements, ("make_raw", "fetch")))]:
             click.echo(f"{found.id}: skipped, it has no synthetic data", err=True)
@@ -109,18 +112,6 @@ def choose(ids: Sequence[str], splits: Sequence[str], edition: str) -> list[Comp
     if not names:
         raise UsageError("no such competition is installed", fix="To see them: mlecore competitions list")
     return [competition(name, edition) for name in names]
-
-
-def _source(
-    synthetic: bool, seed: int | None, size: float | None, raw: Path | None, archive: Path | None
-) -> Source | None:
-    from mlecore.data.sources import Archive, RawFolder, Synthetic
-
-    if synthetic:
-        return Synthetic(seed=seed, size=size)
-    if raw is not None:
-        return RawFolder(raw.absolute())
-    return None if archive is None else Archive(archive.absolute())
 
 
 def _prepare(wanted: list[Wanted], dirs: DataDirs) -> list[Outcome]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from attrs import define, field
 
 from mlecore.cli._shared import echo, in_folder
 from mlecore.cli.runs._names import one_run
@@ -39,7 +38,8 @@ def ask(
     """
     from mlecore.runs.store import load_group
 
-    wanted: dict[Path, _Wanted] = {}
+    wanted: dict[Path, list[str]] = {}
+    whole: set[Path] = set()  # groups that were named themselves
     for name in names:
         folder = runs / name if (runs / name).exists() else Path(name)
         if (folder / "plan.toml").is_file():
@@ -48,7 +48,8 @@ def ask(
                 for record in load_group(folder)
                 if record.state in of_group and (not ended or record.ended in ended)
             )
-            wanted.setdefault(folder, _Wanted()).add(found, whole=True)
+            wanted.setdefault(folder, []).extend(found)
+            whole.add(folder)
             continue
         record = one_run(runs, name)
         show = f"mlecore runs show {name}"
@@ -57,34 +58,22 @@ def ask(
                 f"{name} is {record.state}; only {' or '.join(allowed)} runs can be {_DONE[request]}",
                 fix=_RETRY_GRADED if record.state == "graded" and request == "retry" else f"To see it: {show}",
             )
-        wanted.setdefault(record.folder.parent, _Wanted()).add([record.name])
+        wanted.setdefault(record.folder.parent, []).append(record.name)
     if confirm is not None:
-        confirm([folder / run for folder, of in wanted.items() for run in of.runs])
-    codes = [_ask_group(folder, of, request, of_group) for folder, of in wanted.items()]
+        confirm([folder / run for folder, of in wanted.items() for run in of])
+    codes = [_ask_group(folder, of, folder in whole, request, of_group) for folder, of in wanted.items()]
     if code := max(codes):
         raise click.exceptions.Exit(code)
 
 
-@define
-class _Wanted:
-    """The runs of a group that something is asked of."""
-
-    runs: list[str] = field(factory=list)
-    whole: bool = False  # the group itself was named
-
-    def add(self, runs: Iterable[str], *, whole: bool = False) -> None:
-        self.runs.extend(runs)
-        self.whole |= whole
-
-
-def _ask_group(folder: Path, wanted: _Wanted, request: Request, of_group: tuple[str, ...]) -> int:
+def _ask_group(folder: Path, wanted: Sequence[str], whole: bool, request: Request, of_group: tuple[str, ...]) -> int:
     """The exit code of one group, so that the next ones are asked too."""
-    if not wanted.runs:
+    if not wanted:
         what = f"no such run is {' or '.join(of_group)}{_instead(folder, request)}"
         echo(f"{folder.name}: nothing to {_COMMANDS[request]}: {what}", err=True)
         return 0
     try:
-        _hand_over(folder, wanted, request)
+        _hand_over(folder, wanted, whole, request)
     except click.exceptions.Exit as end:
         return end.exit_code
     return 0
@@ -101,7 +90,7 @@ def _instead(folder: Path, request: Request) -> str:
     return f"; {words}, and tried again only by name: mlecore runs retry {folder.name}/{cancelled[0]}"
 
 
-def _hand_over(folder: Path, wanted: _Wanted, request: Request) -> None:
+def _hand_over(folder: Path, wanted: Sequence[str], whole: bool, request: Request) -> None:
     from mlecore.cli.run import perform
     from mlecore.runs import requests
     from mlecore.runs.contents import check_group
@@ -114,18 +103,18 @@ def _hand_over(folder: Path, wanted: _Wanted, request: Request) -> None:
     check_group(folder)
     if holder(folder) is None:
         require_own(group)
-    for run in [requests.ALL] if wanted.whole and request == "cancel" else wanted.runs:
+    for run in [requests.ALL] if whole and request == "cancel" else wanted:
         requests.leave(folder, run, request)
     held = holder(folder)  # asked now: a controller that is still there finds the requests before it ends
     if held is None:
         try:
-            perform(group.plan, folder.name, folder.parent, (), False, frozenset(wanted.runs), start_new=False)
+            perform(group.plan, folder.name, folder.parent, (), False, frozenset(wanted), start_new=False)
         except LockHeld:  # a controller has started: it finds the requests
             held = holder(folder) or {}
     if held is not None:
         who = f"process {held.get('pid', '?')} on host {held.get('host', '?')}"
         echo(
-            f"{folder.name}: asked its controller ({who}) to {_COMMANDS[request]} {counted(len(wanted.runs), 'run')}",
+            f"{folder.name}: asked its controller ({who}) to {_COMMANDS[request]} {counted(len(wanted), 'run')}",
             err=True,
         )
     elif request != "cancel":

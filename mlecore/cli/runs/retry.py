@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from mlecore.cli._names import RUN
+from mlecore.cli._names import END, RUN, STATE
 from mlecore.cli._shared import echo, runs_option
 from mlecore.cli.runs._requests import ask
 from mlecore.errors import UsageError
@@ -18,9 +18,14 @@ _SHOWN = 10  # runs whose results are listed before they are replaced
 
 @click.command("retry")
 @click.argument("names", type=RUN, nargs=-1, required=True, metavar="GROUP | GROUP/RUN...")
-@click.option("--state", multiple=True, help="For groups: only runs in this state; repeatable. [default: failed]")
 @click.option(
-    "--ended", multiple=True, help="For groups: only runs with this outcome: crashed, timed_out ...; repeatable."
+    "--state", type=STATE, multiple=True, help="For groups: only runs in this state; repeatable. [default: failed]"
+)
+@click.option(
+    "--ended",
+    type=END,
+    multiple=True,
+    help="For groups: only runs with this outcome: crashed, timed_out ...; repeatable.",
 )
 @click.option("--force", is_flag=True, help="Also retry runs that have a result; the old result is kept.")
 @click.option("--yes", is_flag=True, help="Do not ask before results are replaced.")
@@ -34,15 +39,12 @@ def command(
     --ended select them. Their results are moved to the run's folder attempts/NUMBER/replaced, and record and
     reports show that they were replaced by hand.
     """
-    from mlecore.model.record import ENDS
-
     allowed = ("failed", "cancelled", *(("graded",) if force else ()))
-    for what, given, known in (("state", state, allowed), ("end", ended, ENDS)):
-        if wrong := [word for word in given if word not in known]:
-            raise UsageError(
-                f"no runs with the {what} {wrong[0]!r} can be retried; possible: {', '.join(known)}",
-                fix="To retry runs that have a result: --force" if wrong[0] == "graded" else None,
-            )
+    if wrong := [word for word in state if word not in allowed]:
+        raise UsageError(
+            f"{wrong[0]} runs cannot be retried, only {' and '.join(allowed)} ones",
+            fix="To retry runs that have a result: --force" if wrong[0] == "graded" else None,
+        )
     ask(
         names,
         runs,

@@ -129,8 +129,12 @@ def test_dummy_finds_nothing_that_it_should_not(engine: Engine, tmp_path: Path) 
         "15m",
     ]
     control.call(*common, "--group", "g")
-    model = ["--model", "m", "--endpoint", "https://example.com", "--no-model-check", "-A", "network=llm"]
-    control.call(*common, *model, "--group", "llm")
+    (tmp_path / "plan.toml").write_text(
+        'competitions = ["optical-digits"]\nagents = [{ name = "dummy", options = { network = "llm" } }]\n'
+        'backend = { name = "docker" }\nlimits = { time = "15m" }\nexecution = { model_check = false }\n'
+        'model = { name = "m", endpoint = "https://example.com" }\n'
+    )
+    control.call("run", "--plan", str(tmp_path / "plan.toml"), "--group", "llm")
     for group in ("g", "llm"):
         [record] = (tmp_path / "runs" / group).glob("*/run.json")
         mine = f"{names.GROUP}={json.loads(record.read_bytes())['group_uid']}"
