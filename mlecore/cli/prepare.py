@@ -82,8 +82,10 @@ def command(
     if (raw or archive) and len(chosen) != 1:
         raise UsageError("--raw and --archive go with one competition")
     source: Source | None = Synthetic(seed=seed, size=size) if synthetic else None
-    if raw or archive:
-        source = RawFolder(raw.absolute()) if raw else Archive(archive.absolute())
+    if raw is not None:
+        source = RawFolder(raw.absolute())
+    elif archive is not None:
+        source = Archive(archive.absolute())
     if synthetic and not ids:
         for found in [found for found in chosen if not any(map(found.loaded.implements, ("make_raw", "fetch")))]:
             click.echo(f"{found.id}: skipped, it has no synthetic data", err=True)
