@@ -117,7 +117,7 @@ def _states(_: click.Context, __: str) -> Iterable[str]:
 
 
 def _ends(_: click.Context, __: str) -> Iterable[str]:
-    from mlecore.runs.record import ENDS
+    from mlecore.model.record import ENDS
 
     return ENDS
 

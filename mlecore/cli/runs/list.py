@@ -17,7 +17,7 @@ from mlecore.cli._names import AGENT, END, GROUP, STATE
 from mlecore.cli._shared import competitions_named, echo, json_option, print_json, print_table, runs_option
 from mlecore.cli.runs._names import group_folder
 from mlecore.errors import MlecoreError
-from mlecore.units import counted, show_duration
+from mlecore.util.units import counted, show_duration
 
 if TYPE_CHECKING:
     from mlecore.model.record import RunRecord
