@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pluggy
 import pytest
 from attrs import evolve
-from mle_ext_obfuscation.hiding import names_of
+from mle_ext_obfuscation.hiding import renaming_of
 from mle_ext_obfuscation.uses import unsettled, uses
 
 from mlecore.controller import collect, shown
@@ -113,7 +113,7 @@ def fully(lab):
 
 
 def names_in(shown):
-    return names_of(shown.facts, shown.prepared, shown.dataset.public.parents[1], shown.competition)
+    return renaming_of(shown.facts, shown.prepared, shown.dataset.public.parents[1], shown.competition)
 
 
 def test_in_full_an_agent_gets_other_names(fully, tmp_path):

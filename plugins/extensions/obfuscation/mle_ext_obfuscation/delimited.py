@@ -26,7 +26,7 @@ class Delimited:
 
     @property
     def names(self) -> list[str]:
-        """What is to be renamed: the columns."""
+        """The columns, all of which are renamed."""
         return self._frame.columns
 
     @property
@@ -38,13 +38,13 @@ class Delimited:
         return self._frame[name] if name in self._frame.columns else None
 
     def is_text(self, name: str) -> bool:
-        """Known to hold texts without looking at the cells."""
+        """Is a column known to hold texts without looking at its cells? Never."""
         return False
 
     def write(
         self, path: Path, columns: Mapping[str, str], values: Mapping[str, Mapping[str, str]], order: Any
     ) -> None:
-        """In other names, and the columns in their order; ``order``: the rows by their numbers, None: as they are."""
+        """Write the table under new names, sorted by these. ``order``: the rows by their numbers; None: as they are."""
         import polars as pl
 
         changed = [

@@ -14,7 +14,7 @@ from uuid import uuid4
 from attrs import evolve, frozen
 
 from mle_ext_obfuscation.layout import require_tables
-from mle_ext_obfuscation.names import Names
+from mle_ext_obfuscation.renaming import Renaming
 from mle_ext_obfuscation.tables import new_sample, rename_tables
 from mle_ext_obfuscation.uses import note_use
 from mlecore.data.sample import open_sample, sample_place
@@ -59,7 +59,7 @@ class HiddenNames(Shown):
         note_use(self.dataset.public.parent, self.facts.id, group)
 
     def restore(self, submissions: Sequence[Path], task: str | None) -> None:
-        names = names_of(self.facts, self.prepared, self.dataset.public.parents[1], task)
+        names = renaming_of(self.facts, self.prepared, self.dataset.public.parents[1], task)
         sample, _ = sample_place(self.facts, self.prepared.public)
         for path in submissions:
             names.restore(path, sample)
@@ -98,7 +98,7 @@ def hide_names(facts: Facts, prepared: Dataset, folder: Path) -> HiddenNames:
     )
 
 
-def names_of(facts: Facts, prepared: Dataset, folder: Path, task: str | None) -> Names:
+def renaming_of(facts: Facts, prepared: Dataset, folder: Path, task: str | None) -> Renaming:
     """The names that an agent saw in this task. Raises DataError if they are lost."""
     root, names = _renamed(facts, prepared, folder)
     if root.name != task:
@@ -139,13 +139,13 @@ def _task(
     return folder / f"task-{hmac.digest(seed, b'task', 'sha256').hex()[:12]}", seed
 
 
-def _renamed(facts: Facts, prepared: Dataset, folder: Path) -> tuple[Path, Names]:
+def _renamed(facts: Facts, prepared: Dataset, folder: Path) -> tuple[Path, Renaming]:
     """The folder with renamed tables in ``public``, created if it is missing, and the names."""
     require_tables(facts, prepared.public)
     root, seed = _task("full", prepared, facts.obfuscated_description, folder)
     if not root.is_dir():
         _rename_public(facts, prepared.public, root, seed)
-    return root, Names.read(root / _NAMES)
+    return root, Renaming.read(root / _NAMES)
 
 
 def _link_public(source: Path, public: Path, description: str) -> None:

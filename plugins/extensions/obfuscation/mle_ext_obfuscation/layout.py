@@ -1,4 +1,4 @@
-"""Which public files are data that can be renamed, and why a competition has others."""
+"""Which public files can be renamed, and why a competition cannot be."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Source:
 
     @property
     def in_folder(self) -> bool:
-        """One of many, of one id each: tables of all ids lie at the top."""
+        """Is it one of many files with one id each? Tables of all ids lie at the top."""
         return self.member is None and len(self.place.parts) > 1
 
 
@@ -104,7 +104,7 @@ def _files(public: Path) -> Iterator[Path]:
 
 
 def _odd(place: Path, path: Path) -> str | None:
-    """Its name, if it is nothing that can be renamed."""
+    """What to call a file that cannot be renamed; None if it can be."""
     nested = len(place.parts) > 1
     if path.suffix in ARCHIVES and not nested:
         held = members(path)

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
 _MOST = 1000  # categories that a column may have
-_REPEATED = 10  # times that a category occurs in the mean
+_REPEATED = 10  # times that a category occurs on average
 _LONGEST_ID = 64  # characters; longer ones, or words with blanks, are texts
 _TRUTH = ("true", "false", "True", "False", "TRUE", "FALSE")
 _JOINT = "_"  # in ids composed of another table's id and something else, such as a position
 
 
 class Table(Protocol):
-    """What ``Delimited`` and ``Records`` have in common."""
+    """A ``Delimited`` or a ``JsonTable``."""
 
     @property
     def names(self) -> list[str]: ...
@@ -35,7 +35,7 @@ class Table(Protocol):
 
 
 def random_for(seed: bytes, *what: str) -> Generator:
-    """Random numbers for one purpose. Whoever knows all of them still knows neither the seed nor those for another."""
+    """Random numbers for one purpose. They reveal neither the seed nor the numbers for another purpose."""
     import numpy as np
 
     purpose = "\0".join(what).encode(errors="backslashreplace")
@@ -80,7 +80,7 @@ def new_ids(
 
 
 def fresh(letter: str, count: int, taken: Collection[str], random: Generator) -> Iterator[str]:
-    """So many new names in an order that says nothing."""
+    """So many new names, in random order."""
     width = len(str(count))
     while any(re.fullmatch(rf"{letter}[0-9]{{{width}}}", name) for name in taken):
         letter += letter[0]
@@ -115,7 +115,7 @@ def _categories(tables: Sequence[Table], name: str) -> list[str]:
 
 
 def _base(tables: Sequence[Table], ids: Sequence[str]) -> str | None:
-    """The column whose ids begin those of the sample, as in ``<id>_<position>``; of several that with fewest ids."""
+    """The column whose ids begin those of the sample, as in ``<id>_<position>``; of several, the one with fewest."""
     firsts = {id.rpartition(_JOINT)[0] for id in ids}
     if "" in firsts:
         return None

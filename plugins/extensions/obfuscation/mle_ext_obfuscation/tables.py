@@ -11,6 +11,7 @@ from typing import Any
 
 from mle_ext_obfuscation import naming
 from mle_ext_obfuscation.delimited import Delimited, read_header, read_names
+from mle_ext_obfuscation.json_table import JsonTable
 from mle_ext_obfuscation.layout import (
     DELIMITED,
     RECORDS,
@@ -20,8 +21,7 @@ from mle_ext_obfuscation.layout import (
     require_tables,
     sources,
 )
-from mle_ext_obfuscation.names import Names
-from mle_ext_obfuscation.records import Records
+from mle_ext_obfuscation.renaming import Renaming
 from mlecore.errors import DataError
 from mlecore.model.facts import Facts
 from mlecore.util.scratch import scratch
@@ -31,10 +31,10 @@ _MOST_FILES = 1000  # names of files and folders that no id explains
 _BLOCK = 1 << 20
 
 
-def rename_tables(facts: Facts, public: Path, into: Path, seed: bytes) -> Names:
+def rename_tables(facts: Facts, public: Path, into: Path, seed: bytes) -> Renaming:
     """Write the data of ``public`` into the folder ``into`` under new names; returns these.
 
-    A text column is a column of categories if its values repeat (ten times in the mean, at most 1,000 of them) and none
+    A text column is a column of categories if its values repeat (ten times on average, at most 1,000 of them) and none
     is a number. Equal categories get equal names in all columns, and that of the column if one has their name. Numbers,
     dates and texts keep their characters. Rows are shuffled, those of tables as long as the sample alike if a row is
     known by its place; columns are in the order of their new names. Tables in folders, each of one id, keep rows and
@@ -58,7 +58,7 @@ def rename_tables(facts: Facts, public: Path, into: Path, seed: bytes) -> Names:
         assert sample_ids is not None
         by_place = facts.submission.order == "sample"
         places = _places(sample_ids, by_place, seed)
-        names = Names(
+        names = Renaming(
             files=_file_names(facts, found, tables, ids, seed),
             columns=columns,
             labels=labels,
@@ -107,7 +107,7 @@ def _places(ids: Any, by_place: bool, seed: bytes) -> Any:
     return order
 
 
-def new_sample(facts: Facts, names: Names) -> str:
+def new_sample(facts: Facts, names: Renaming) -> str:
     """Where the sample lies among the renamed data, as ``Facts.sample`` has it."""
     path, _, member = facts.sample.partition("!")
     place = f"public/{names.files[PurePosixPath(path).name]}"
@@ -123,12 +123,12 @@ def _sample(facts: Facts, found: Sequence[Source]) -> Source:
     raise DataError(f"the sample submission of {facts.id} is missing: {facts.sample}")
 
 
-def _read(source: Source, id: str) -> Delimited | Records | None:
+def _read(source: Source, id: str) -> Delimited | JsonTable | None:
     """None for texts, and for tables in folders."""
     if source.in_folder:
         return None
     if source.path.suffix in RECORDS:
-        return Records(source.path)
+        return JsonTable(source.path)
     if source.path.suffix in TEXTS and id not in read_header(source.path)[0]:
         return None
     return Delimited(source.path)
@@ -168,7 +168,7 @@ def _file_names(
     return names
 
 
-def _place(source: Source, names: Names, ids: Mapping[str, Mapping[str, str]]) -> PurePosixPath:
+def _place(source: Source, names: Renaming, ids: Mapping[str, Mapping[str, str]]) -> PurePosixPath:
     def renamed(component: str) -> str:
         if component in names.files:
             return names.files[component]

@@ -8,7 +8,8 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
-from mle_ext_obfuscation.names import Names
+from mle_ext_obfuscation.renaming import Renaming
+from mlecore_testing.competitions.golden import submissions
 
 from mlecore.api import score
 from mlecore.errors import InvalidSubmission
@@ -18,7 +19,7 @@ from mlecore_testing.competitions.golden import submissions
 _OTHER_NAMES = ("header_upper", "empty")  # nothing to rename
 
 
-def forth(names: Names, text: str) -> str:
+def forth(names: Renaming, text: str) -> str:
     """A submission in new names, as an agent would write it."""
     header, *rows = list(csv.reader(io.StringIO(text, newline="")))
     maps = [names.ids if name == names.id else names.labels.get(name, {}) for name in header]
@@ -36,7 +37,7 @@ def verdict(found: Competition, submission: Path, prepared: Path) -> bytes | str
         return str(error)
 
 
-def compare(found: Competition, prepared: Path, names: Names, folder: Path) -> Iterator[tuple[str, object, object]]:
+def compare(found: Competition, prepared: Path, names: Renaming, folder: Path) -> Iterator[tuple[str, object, object]]:
     """What was done to the perfect submission, and the verdicts: on it, and on what it is after there and back."""
     from mlecore.data.sample import open_sample
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
+from mle_ext_obfuscation.json_table import JsonTable
 from mle_ext_obfuscation.layout import require_tables
-from mle_ext_obfuscation.records import Records
 from mle_ext_obfuscation.tables import new_sample, rename_tables
 
 from mlecore.errors import DataError, UsageError
@@ -75,10 +75,10 @@ def test_what_is_no_record_is_named(tmp_path: Path) -> None:
     for content in ("[1, 2]", '{"a": 1', "5", "[{]", '[{"a": 1} {'):
         (tmp_path / "x.json").write_text(content)
         with pytest.raises(DataError, match=r"x\.json cannot be read as JSON records"):
-            Records(tmp_path / "x.json")
+            JsonTable(tmp_path / "x.json")
     (tmp_path / "x.json").write_text(json.dumps({f"k{n}": 1 for n in range(20_000)}))
     with pytest.raises(DataError, match="they are data"):
-        Records(tmp_path / "x.json")
+        JsonTable(tmp_path / "x.json")
 
 
 def test_the_kind_of_archive_and_the_delimiter_stay(public: Path, tmp_path: Path) -> None:

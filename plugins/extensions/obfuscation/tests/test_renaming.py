@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 from mle_ext_obfuscation.layout import require_tables
-from mle_ext_obfuscation.names import Names
+from mle_ext_obfuscation.renaming import Renaming
 from mle_ext_obfuscation.tables import rename_tables
 from renamed_submissions import compare, forth
 
@@ -44,7 +44,7 @@ def public(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def renamed(public: Path, tmp_path: Path) -> Names:
+def renamed(public: Path, tmp_path: Path) -> Renaming:
     return rename_tables(FACTS, public, tmp_path / "out", b"1")
 
 
@@ -53,7 +53,7 @@ def table(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_names_change_and_numbers_and_texts_do_not(public: Path, renamed: Names, tmp_path: Path) -> None:
+def test_names_change_and_numbers_and_texts_do_not(public: Path, renamed: Renaming, tmp_path: Path) -> None:
     before, after = table(public / "train.csv"), table(tmp_path / "out" / renamed.files["train.csv"])
     assert set(after[0]) == set(renamed.columns.values()) and not set(after[0]) & set(before[0])
     by_id = {row[renamed.columns["id"]]: row for row in after}
@@ -69,7 +69,7 @@ def test_names_change_and_numbers_and_texts_do_not(public: Path, renamed: Names,
     assert list(renamed.labels) == ["kind"] and set(renamed.files) == {"train.csv", "sample.csv"}
 
 
-def test_the_same_seed_gives_the_same_and_another_one_others(public: Path, renamed: Names, tmp_path: Path) -> None:
+def test_the_same_seed_gives_the_same_and_another_one_others(public: Path, renamed: Renaming, tmp_path: Path) -> None:
     assert rename_tables(FACTS, public, tmp_path / "again", b"1") == renamed
     for path in (tmp_path / "again").iterdir():
         assert path.read_bytes() == (tmp_path / "out" / path.name).read_bytes()
@@ -99,7 +99,7 @@ def test_rows_that_are_paired_by_their_place_return_to_it(public: Path, tmp_path
         assert path.read_text() == SAMPLE
 
 
-def test_a_submission_gets_its_names_back_and_once_is_enough(renamed: Names, tmp_path: Path) -> None:
+def test_a_submission_gets_its_names_back_and_once_is_enough(renamed: Renaming, tmp_path: Path) -> None:
     path = tmp_path / "submission.csv"
     path.write_text(forth(renamed, SAMPLE))
     assert "oak" not in path.read_text() and "id" not in path.read_text()
@@ -111,21 +111,21 @@ def test_a_submission_gets_its_names_back_and_once_is_enough(renamed: Names, tmp
 @pytest.mark.parametrize(
     "content", [b"", b"\xff\xfe", b'c0,"c1\n', b"a\0b\n", b'c0\n"x"y\n'], ids=["empty", "utf", "quote", "nul", "odd"]
 )
-def test_what_is_no_table_stays_as_it_is(renamed: Names, tmp_path: Path, content: bytes) -> None:
+def test_what_is_no_table_stays_as_it_is(renamed: Renaming, tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "submission.csv"
     path.write_bytes(content)
     renamed.restore(path)
     assert path.read_bytes() == content
 
 
-def test_a_link_is_not_followed(renamed: Names, tmp_path: Path) -> None:
+def test_a_link_is_not_followed(renamed: Renaming, tmp_path: Path) -> None:
     (tmp_path / "other.csv").write_text(text := forth(renamed, SAMPLE))
     (tmp_path / "submission.csv").symlink_to(tmp_path / "other.csv")
     renamed.restore(tmp_path / "submission.csv")
     assert (tmp_path / "other.csv").read_text() == text and (tmp_path / "submission.csv").is_symlink()
 
 
-def test_short_long_and_unknown_cells_are_kept(renamed: Names, tmp_path: Path) -> None:
+def test_short_long_and_unknown_cells_are_kept(renamed: Renaming, tmp_path: Path) -> None:
     id, kind = renamed.columns["id"], renamed.columns["kind"]
     path = tmp_path / "submission.csv"
     path.write_text(f'{kind},z,{id}\nash\n{renamed.labels["kind"]["elm"]},"a\rb",{renamed.ids["t3"]},more\n')
@@ -134,7 +134,7 @@ def test_short_long_and_unknown_cells_are_kept(renamed: Names, tmp_path: Path) -
         assert list(csv.reader(file)) == [["kind", "z", "id"], ["ash"], ["elm", "a\rb", "t3", "more"]]
 
 
-def test_the_form_and_the_description_speak_the_new_names(renamed: Names, tmp_path: Path) -> None:
+def test_the_form_and_the_description_speak_the_new_names(renamed: Renaming, tmp_path: Path) -> None:
     form = renamed.format(FACTS.submission)
     assert form.id == renamed.columns["id"] and list(form.columns) == [renamed.columns["kind"]]
     assert set(form.columns[renamed.columns["kind"]].choices) == set(renamed.labels["kind"].values())

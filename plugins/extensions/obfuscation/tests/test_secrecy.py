@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from mle_ext_obfuscation import naming
-from mle_ext_obfuscation.hiding import HiddenNames, names_of
-from mle_ext_obfuscation.names import Names
+from mle_ext_obfuscation.hiding import HiddenNames, renaming_of
+from mle_ext_obfuscation.renaming import Renaming
 
 from mlecore import competition
 from mlecore.controller.shown import show
@@ -99,12 +99,12 @@ def test_no_order_comes_back_from_what_an_agent_has(target: tuple[Facts, Prepare
         assert best(iter([*every, *drawn]), truth) < limit
 
 
-def names_in(shown: Shown) -> Names:
+def names_in(shown: Shown) -> Renaming:
     assert isinstance(shown, HiddenNames)
-    return names_of(shown.facts, shown.prepared, shown.dataset.public.parents[1], shown.competition)
+    return renaming_of(shown.facts, shown.prepared, shown.dataset.public.parents[1], shown.competition)
 
 
-def all_ids(names: Names, public: Path) -> set[str]:
+def all_ids(names: Renaming, public: Path) -> set[str]:
     """The new ids of all tables."""
     found = set()
     for table in public.glob("*.csv"):

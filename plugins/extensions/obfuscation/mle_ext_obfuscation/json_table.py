@@ -1,4 +1,4 @@
-"""JSON records: objects in a list, or one a line. They are edited as text: numbers and texts stay as written."""
+"""A table of JSON objects, in a list or one per line, edited as text: numbers and texts stay as written."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _LONGEST = 200  # characters of an id or a category; longer ones are texts
 _MOST_NAMES = 10_000
 
 
-class Records:
+class JsonTable:
     """Its fields are columns. Lines are read when they are needed; a list is kept in memory."""
 
     def __init__(self, path: Path) -> None:
-        """Raises DataError for what is neither objects in a list nor one a line, or has data for names."""
+        """Raises DataError for anything but objects in a list or one per line, and for objects with data as keys."""
         self._path = path
         self._fields: dict[str, list[str]] = {}
         self._texts: set[str] = set()
@@ -40,7 +40,7 @@ class Records:
 
     @property
     def names(self) -> list[str]:
-        """What is to be renamed: the fields, and those of objects within them."""
+        """The fields, and those of nested objects, all of which are renamed."""
         return list(self._names)
 
     @property
@@ -60,7 +60,7 @@ class Records:
     def write(
         self, path: Path, columns: Mapping[str, str], values: Mapping[str, Mapping[str, str]], order: Any
     ) -> None:
-        """In other names, and fields in their order; ``order``: the records by their numbers, None: as they are."""
+        """Write the records under new names, sorted by these. ``order``: their numbers; None: as they are."""
 
         def renamed(value: str, name: str = "") -> str:
             if value.startswith("{"):
@@ -128,7 +128,7 @@ def _list(path: Path) -> list[str] | None:
 
 
 def _parts(text: str, start: int = 0) -> Iterator[str]:
-    """The elements of a list, or names and values of an object in turn, as written. Raises ValueError."""
+    """The elements of a list, or alternately keys and values of an object, as written. Raises ValueError."""
     at = _BETWEEN.match(text, start + 1).end()  # type: ignore[union-attr]  # it always matches
     while text[at : at + 1] not in ("]", "}", ""):
         end = _DECODER.raw_decode(text, at)[1]
@@ -137,7 +137,7 @@ def _parts(text: str, start: int = 0) -> Iterator[str]:
 
 
 def _offsets(path: Path) -> list[int]:
-    """Where each line begins that is not blank."""
+    """Where each line that is not blank begins."""
     found, at = [], 0
     with path.open("rb") as file:
         for line in file:

@@ -1,4 +1,4 @@
-"""What was renamed in public tables: in a submission's form, in a description, and back again in a submission."""
+"""What was renamed: applied to the form of a submission and to the description, undone in submissions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _LIMIT = 1 << 31  # bytes of the file with the names
 
 
 @frozen(kw_only=True)
-class Names:
+class Renaming:
     """Old name -> new name. ``ids`` are those of the sample submission; no new name is an old one."""
 
     files: Mapping[str, str] = field(factory=dict)
@@ -58,7 +58,7 @@ class Names:
         )
 
     def description(self, old: str, sample: Path) -> str:
-        """A description whose code says the new names; a block with rows of a submission shows those of the sample."""
+        """The description with new names in its code; a block with rows of a submission shows those of the sample."""
         categories = {value: new for labels in self.labels.values() for value, new in labels.items()}
         known = {**categories, **self.columns, **self.files}
         words = "|".join(re.escape(name) for name in sorted(known, key=len, reverse=True))
@@ -73,7 +73,7 @@ class Names:
         return _CODE.sub(renamed, old) + _NOTE
 
     def _several(self, written: re.Match[str]) -> str:
-        """The new names of columns that `requester_...` or `_at_request` stands for."""
+        """The new names of the columns that `requester_...` or `_at_request` stands for."""
         parts = [re.escape(part) for part in written[0].split("...")]
         form = re.compile(".*".join(parts) if len(parts) > 1 else f".*{parts[0]}.*")
         found = (
@@ -84,11 +84,11 @@ class Names:
         return ", ".join(sorted(found)) or written[0]
 
     def restore(self, submission: Path, sample: Path | None = None) -> None:
-        """Give a submission in new names the old ones, in place; every other cell keeps its text.
+        """Replace new names by old ones in a submission, in place; every other cell keeps its text.
 
-        Columns, and rows that are paired by their place, return to theirs if they are as many as in the sample.
-        What is no table that is safe to read stays as it is, for grading to reject: so does a name that is unknown.
-        Doing it again changes nothing.
+        Columns, and rows that are paired by their place, get the order of the sample if they are as many.
+        A file that is no table, or is not safe to read, stays as it is, for grading to reject; so does an unknown name.
+        Repeatable.
         """
         try:
             guard(submission, sample)
@@ -136,12 +136,12 @@ class Names:
         return {new: old for old, new in forth.items()}
 
     def write(self, path: Path) -> None:
-        """Into a new file that only this user can read."""
+        """Write a new file that only this user can read."""
         path.touch(0o600, exist_ok=False)
         path.write_text(json.dumps(plain(self), ensure_ascii=False) + "\n", encoding="utf-8")
 
     @classmethod
-    def read(cls, path: Path) -> Names:
+    def read(cls, path: Path) -> Renaming:
         """Raises OSError, SchemaError."""
         return structure(cls, parse_json(read_regular(path, _LIMIT)))
 
