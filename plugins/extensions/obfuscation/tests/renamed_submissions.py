@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mle_ext_obfuscation.renaming import Renaming
-from mlecore_testing.competitions.golden import submissions
 
 from mlecore.api import score
 from mlecore.errors import InvalidSubmission
