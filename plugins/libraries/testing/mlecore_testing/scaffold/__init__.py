@@ -25,10 +25,11 @@ DESCRIPTIONS = {
     "detector": "Detector $name: what it finds, in one line",
 }
 KINDS = tuple(DESCRIPTIONS)
+_TOOLKIT = "mlecore-toolkit>=0.1"
 EXAMPLES: dict[str, dict[str, tuple[str, ...]]] = {  # kind -> examples to begin with, the usual one first -> needs
-    "competition": {"tabular": (), "images": ("pillow>=10",), "groups": ()},
+    "competition": {"tabular": (_TOOLKIT,), "images": (_TOOLKIT, "pillow>=10"), "groups": (_TOOLKIT,)},
     "agent": {"script": (), "model": ("mle-lib-agents>=0.1",)},
-    "backend": {"processes": ()},
+    "backend": {"processes": ("mlecore-jobs>=0.1",)},
     "detector": {"rule": ()},
 }
 _NAME = re.compile(r"[A-Za-z0-9]+([._-][A-Za-z0-9]+)*")
