@@ -19,16 +19,17 @@ from mlecore.runs.arguments import Arguments, lists_arguments, plan_of
 from mlecore.runs.contents import check_group
 from mlecore.runs.folders import is_group
 from mlecore.runs.ownership import require_own, require_own_plan
+from mlecore.runs.plan import Plan, PlannedRun
 from mlecore.runs.planning import difference
-from mlecore.runs.store import Group, create_group, load_group, open_group
-from mlecore.util import validation
-from mlecore.util.units import counted
+from mlecore.runs.record import RunRecord
+from mlecore.runs.store import Group, create_group, load_group, new_uid, open_group
+from mlecore.units import counted
 
 if TYPE_CHECKING:
+    from mlecore.controller.context import Timing
     from mlecore.controller.experiment import Experiment
     from mlecore.controller.loop import Controller
     from mlecore.controller.reporting import Display, GroupResult
-    from mlecore.controller.timing import Timing
     from mlecore.runs.lock import GroupLock
 
 _DATA = {
@@ -96,15 +97,14 @@ def run_group(
     Raises errors of the plan before anything starts, LockHeld if another controller
     works on it, DataError if the group cannot be written to the disk.
     """
+    from mlecore.controller.capacity import forecast
+    from mlecore.controller.experiment import load_experiment
+    from mlecore.controller.loop import Controller
+    from mlecore.controller.preflight import preflight
+    from mlecore.grading.isolated import IsolatedGrader
+
     display = display or Silent()
     try:
-        from mlecore.controller.capacity import forecast
-        from mlecore.controller.experiment import load_experiment
-        from mlecore.controller.loop import Controller
-        from mlecore.controller.preflight import preflight
-        from mlecore.grading.isolated import IsolatedGrader
-        from mlecore.util.scratch import scratch
-
         group = existing(runs, name, plan)
         folders = [str(Path(folder).absolute()) for folder in data] or list(group.info.data if group else ())
         wanted = plan or (group.plan if group else None)
@@ -113,12 +113,11 @@ def run_group(
             experiment = load_experiment(
                 wanted, folders, grader, display.say, resumed=group is not None, with_installed=with_installed
             )
+            uid, is_new = group.info.uid if group else new_uid(), group is None
             finished: frozenset[str] = frozenset()
             if start_new:
-                with scratch() as folder:
-                    finished = preflight(experiment, folder, display.say, _still_to_begin(group))
-            is_new = group is None
-            group = group or _create(runs, name, wanted, tuple(folders), experiment)
+                finished = preflight(experiment, uid, display.say, _still_to_begin(group) if group else None)
+            group = group or _create(runs, name, wanted, uid, tuple(folders), experiment)
             if not with_installed:
                 _warn_of_other_plugins(group, experiment, display)
             if start_new:
@@ -130,7 +129,7 @@ def run_group(
 
             def control(lock: GroupLock) -> GroupResult:
                 controller = Controller(group, experiment, lock, display, timing, finished, start_new)
-                with _interruptible(controller, display):
+                with _interruptible(controller):
                     return controller.run(only)
 
             return Done(group, _control(group.folder, control, display))
@@ -150,11 +149,10 @@ def dry_run(plan: Plan, runs: Path, data: Sequence[Path | str], say: Callable[[s
     from mlecore.controller.experiment import load_experiment
     from mlecore.controller.preflight import preflight
     from mlecore.grading.isolated import IsolatedGrader
-    from mlecore.util.scratch import scratch
 
-    with IsolatedGrader() as grader, scratch() as cache:
+    with IsolatedGrader() as grader:
         experiment = load_experiment(plan, [str(Path(folder).absolute()) for folder in data], grader, say)
-        finished = preflight(experiment, cache, say)
+        finished = preflight(experiment, new_uid(), say)
     for agent in plan.agents:
         say(f"agent {agent.label}" + (f", model {agent.model} at {agent.endpoint}" if agent.model else ""))
     for inputs in experiment.inputs.values():
@@ -169,11 +167,9 @@ def dry_run(plan: Plan, runs: Path, data: Sequence[Path | str], say: Callable[[s
         say(cost_forecast(plan, calling))
 
 
-def _still_to_begin(group: Group | None) -> frozenset[str] | None:
-    """Labels of agents of which runs have not begun; None: all, as the group is new."""
-    if group is None:
-        return None
-    return frozenset(run.label for run in load_group(group.folder) if run.state == "planned")
+def _still_to_begin(group: Group) -> list[PlannedRun]:
+    names = {run.name for run in load_group(group.folder) if run.state == "planned"}
+    return [run for run in group.plan.runs() if run.name in names]
 
 
 def _control(folder: Path, control: Callable[[GroupLock], GroupResult], display: Display) -> GroupResult:
@@ -211,9 +207,10 @@ def _warn_of_other_plugins(group: Group, experiment: Experiment, display: Displa
             )
 
 
-def _create(runs: Path, name: str | None, plan: Plan, data: tuple[str, ...], experiment: Experiment) -> Group:
+def _create(runs: Path, name: str | None, plan: Plan, uid: str, data: tuple[str, ...], experiment: Experiment) -> Group:
+    plugins = tuple(inputs.use for inputs in experiment.inputs.values())
     try:
-        return create_group(runs, name, plan, data, tuple(inputs.use for inputs in experiment.inputs.values()))
+        return create_group(runs, name, plan, data, plugins, uid)
     except OSError as error:
         raise DataError(f"no group can be created in {runs}: {error}", fix="Name another folder: --runs DIR") from error
 
@@ -240,7 +237,7 @@ def existing(runs: Path, name: str | None, plan: Plan | None) -> Group | None:
 
 
 @contextmanager
-def _interruptible(controller: Controller, display: Display) -> Iterator[None]:
+def _interruptible(controller: Controller) -> Iterator[None]:
     """Ctrl-C and SIGTERM stop the controller in order; the second time, at once. Runs continue either way."""
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -7,13 +7,12 @@ import shutil
 import time
 from pathlib import Path
 
-from mlecore.controller.reporting import Reporter, explain
-from mlecore.controller.tasks import Tasks
-from mlecore.controller.timing import Timing
-from mlecore.model.backends import Backend, Capacity
-from mlecore.model.plan import Plan
-from mlecore.model.record import Limits
-from mlecore.util.units import counted, show_duration, show_size
+from mlecore.backends import Capacity
+from mlecore.controller.context import Context
+from mlecore.controller.reporting import explain
+from mlecore.runs.plan import Plan
+from mlecore.runs.record import Limits
+from mlecore.units import counted, show_duration, show_size
 
 UNBOUNDED = 100  # at once, if the backend schedules by itself and no number is given
 WITHOUT_BACKEND = 16  # at once, if agents hand in finished files
@@ -23,33 +22,32 @@ _EVERY = 60.0  # seconds between two questions
 class Slots:
     """The backend's capacity changes, as others use it too: it is asked again every minute, in the background."""
 
-    def __init__(self, plan: Plan, backend: Backend | None, tasks: Tasks, reporter: Reporter, timing: Timing) -> None:
+    def __init__(self, context: Context, *, needed: bool) -> None:
+        """``needed``: runs start at the backend."""
         self.why = ""  # none begins; empty: some may
-        self.count = 0 if backend else plan.execution.max_parallel or WITHOUT_BACKEND
-        self._plan = plan
-        self._backend = backend  # None: no run needs it
-        self._tasks = tasks
-        self._reporter = reporter
-        self._timing = timing
-        self._next = 0.0
+        self.count = 0 if needed else context.experiment.plan.execution.max_parallel or WITHOUT_BACKEND
+        self._context = context
+        self._next = 0.0 if needed else math.inf
 
     def update(self) -> None:
-        if self._backend is not None and time.monotonic() >= self._next:
+        """Ask again, if it is time."""
+        if time.monotonic() >= self._next:
             self._next = time.monotonic() + _EVERY
-            self._tasks.begin(self._measure(self._backend))
+            self._context.tasks.begin(self._measure())
 
-    async def _measure(self, backend: Backend) -> None:
+    async def _measure(self) -> None:
+        context, plan = self._context, self._context.experiment.plan
         try:
-            capacity = await self._tasks.call("poll", backend.capacity)
+            capacity = await context.tasks.call("poll", context.experiment.backend.capacity)
         except Exception as error:
-            self._next = time.monotonic() + self._timing.step_delay
-            self.why = f"backend {self._plan.backend.name}: {explain(error)}; asking again"
-            self._reporter.say(self.why, every=300)
+            self._next = time.monotonic() + context.timing.step_delay
+            self.why = f"backend {plan.backend.name}: {explain(error)}; asking again"
+            context.reporter.say(self.why, every=300)
             return
-        self.count, bound = at_once(capacity, self._plan.limits, self._plan.execution.max_parallel)
-        self.why = "" if self.count else f"no run fits backend {self._plan.backend.name} now: {bound}; waiting"
+        self.count, bound = at_once(capacity, plan.limits, plan.execution.max_parallel)
+        self.why = "" if self.count else f"no run fits backend {plan.backend.name} now: {bound}; waiting"
         if self.why:
-            self._reporter.say(self.why, every=600)
+            context.reporter.say(self.why, every=600)
 
 
 def at_once(capacity: Capacity | None, limits: Limits, max_parallel: int | None) -> tuple[int, str]:

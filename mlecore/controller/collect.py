@@ -6,15 +6,17 @@ import json
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from attrs import evolve, frozen
 
-from mlecore.model.agents import FinishedSubmission
-from mlecore.model.backends import Backend, Handle
-from mlecore.model.record import Collected, RunRecord
+from mlecore import files
+from mlecore.backends import Backend, Handle
+from mlecore.globs import Glob
+from mlecore.printable import printable
+from mlecore.runs.record import Collected, RunRecord
 from mlecore.runs.secrets import Search, TooManyPlaces, search
 from mlecore.runs.snapshots import code_snapshots
 from mlecore.util import files
@@ -296,27 +298,3 @@ def _json(path: Path, most: int = _SMALL) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
-
-
-def take_finished_submission(record: RunRecord, finished_submission: FinishedSubmission) -> RunRecord:
-    """Put finished files into the run's folder, as if from a sandbox. Repeatable."""
-    copied = 0
-    folders: Mapping[str, Path] = {}
-    if finished_submission.submission is not None:
-        folders = {"submission/submission.csv": finished_submission.submission}
-    count = 0
-    for name, source in {**finished_submission.files, **folders}.items():
-        path = PurePosixPath(name)
-        if path.is_absolute() or ".." in path.parts or path.parts[:1] not in _KEPT:
-            raise ValueError(f"{name!r} is not a path for a run's file: use logs/..., code/... or snapshots/...")
-        target = record.folder / path
-        files.make_folder(target.parent, below=record.folder)
-        files.copy(source, target)
-        count += 1
-        copied += target.stat().st_size
-    files.make_folder(record.folder / "logs", below=record.folder)
-    candidate = "submission/submission.csv" if finished_submission.submission is not None else None
-    return evolve(record, collected=Collected(files=count, bytes=copied, candidate=candidate))
-
-
-_KEPT = (("submission",), ("logs",), ("code",), ("snapshots",))

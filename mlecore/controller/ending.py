@@ -1,23 +1,38 @@
-"""How an attempt ended, by what is known outside its sandbox.
+"""Ending an attempt: its job is stopped, what it left is collected, and the job is removed. Each step can be repeated.
 
-The backend knows how its job ended, and how long that took. What init reported from inside (exit.json) can be forged,
-so it only makes exact what is known already: it never turns an outcome into another, or into a retry.
+How it ended is judged by what is known outside its sandbox. The backend knows how its job ended, and how long that
+took. What init reported from inside (exit.json) can be forged, so it only makes exact what is known already: it never
+turns an outcome into another, or into a retry.
 """
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from attrs import evolve, field, frozen
+from mlecore_jobs.fetching import GATEWAY_LOG, RELAY_LOG
 
+from mlecore import files
+from mlecore.agents import Usage
+from mlecore.backends import SUBSTITUTES, Handle, Hardware, JobStatus
 from mlecore.controller import collect
-from mlecore.errors import redacted
-from mlecore.model.backends import SUBSTITUTES, JobStatus
-from mlecore.model.model_access import ModelAccess
-from mlecore.model.record import Availability, Ended, RunRecord, moment
-from mlecore.util.units import counted, show_duration
+from mlecore.controller.context import Context
+from mlecore.controller.experiment import Missing
+from mlecore.errors import BackendError, MlecoreError
+from mlecore.model_access import ModelAccess
+from mlecore.redaction import redacted
+from mlecore.runs import requests
+from mlecore.runs.journal import now
+from mlecore.runs.measured import difference, measure
+from mlecore.runs.outcome import read_outcome
+from mlecore.runs.record import Availability, Ended, RunRecord, moment
+from mlecore.runs.refused import relay_refusals
+from mlecore.runs.snapshots import snapshots
+from mlecore.runs.store import require_group
+from mlecore.units import counted, show_duration
 
 _CLOCKS_DIFFER = 5.0  # seconds that a sandbox may take to be made, and to end
 _CLOCKS_DRIFT = 0.01  # part by which clocks may differ besides: one may not run while the machine sleeps
@@ -41,6 +56,155 @@ class End:
     infra_failure: bool = False
     in_doubt: bool = False  # an infrastructure failure that the agent may have caused
     unconfirmed: bool = False  # no call was answered, and the gateway has seen no failure: no retry
+
+
+# What a run goes through. All functions block; for any thread.
+
+
+def finish(context: Context, record: RunRecord, status: JobStatus, seconds: float, cancelled: bool) -> RunRecord:
+    """From running, its job being at its end, to collected; or back to planned, or to cancelled or failed.
+
+    ``seconds`` is for how long the controller saw it run.
+    """
+    assert record.attempt
+    handle = record.attempt.handle
+    if record.state == "waiting":  # it ran between two looks, if at all
+        record = evolve(record, reason="")
+        if status.seconds is not None:
+            started = datetime.now(UTC) - timedelta(seconds=status.seconds)
+            record = record.with_attempt(started_at=started.isoformat(timespec="seconds"))
+    if record.state in ("waiting", "running"):
+        record = record.with_attempt(ended_at=now(), exit_code=status.exit_code)
+        record = context.records.write(evolve(record, state="collecting"))
+    require_group(context.group)
+    fetched = _fetch(context, record, status)
+    record, end = _judged(context, record, status, seconds, cancelled, fetched)
+    failures = infra_failures(record)
+    if cancelled:
+        record = evolve(record, state="cancelled")
+    elif end.infra_failure and end.unconfirmed:
+        record = evolve(record, state="failed")
+    elif end.infra_failure and failures <= context.experiment.plan.execution.retries:
+        record = evolve(record, state="planned", ended=None)
+    elif end.infra_failure:
+        record = evolve(record, state="failed", reason=f"{record.reason} (attempt {failures}, no retry left)")
+    else:
+        record = evolve(_with_usage(context, collect.lay_out(record)), state="collected")
+        _restore_names(context, record)
+        reasons = filter(None, (record.reason, collect.why_no_submission(record)))
+        record = evolve(record, reason="; ".join(reasons))
+    context.records.write(record, ended=record.ended, reason=record.reason)
+    if cancelled:
+        requests.remove(context.group.folder, record.name)
+    if record.state != "planned":
+        context.extensions.put("run_finished", record)
+    if handle:
+        _remove(context, handle)
+    return record
+
+
+def remove_job(context: Context, handle: Handle) -> None:
+    """End and remove a job, with its output."""
+    context.experiment.backend.stop(handle, 0.0)
+    _remove(context, handle)
+
+
+def _remove(context: Context, handle: Handle) -> None:
+    """Remove the job; what cannot be removed now is found when the group is resumed."""
+    try:
+        context.experiment.backend.remove(handle)
+    except BackendError as error:
+        context.reporter.note("not removed", job=handle.name, why=str(error))
+
+
+def _fetch(context: Context, record: RunRecord, status: JobStatus) -> bool:
+    """Fetch what the attempt left, unless that was done; False if its job is gone."""
+    assert record.attempt
+    folder, handle = collect.attempt_folder(record), record.attempt.handle
+    if folder.is_dir():
+        return True
+    if status.phase == "gone" or not handle:
+        files.remove(files.partial(folder))  # it will never be complete
+        return False
+    limit = context.experiment.submission_limit(record.competition)
+    collect.fetch(context.experiment.backend, handle, record, limit, status.seconds)
+    return True
+
+
+def _judged(
+    context: Context, record: RunRecord, status: JobStatus, seconds: float, cancelled: bool, fetched: bool
+) -> tuple[RunRecord, End]:
+    """The record with how the attempt ended."""
+    logs, reported = collect.collected_logs(record), collect.read_exit(record) if fetched else collect.Exit()
+    used, doubt = time_used(record, status, reported, seconds)
+    found = availability(logs / GATEWAY_LOG.name, record.access, used) if fetched and record.access else None
+    retries = context.experiment.plan.execution.retries
+    end = judge_attempt(record, status, cancelled=cancelled, fetched=fetched, found=found, retries=retries)
+    reason = "; ".join(filter(None, (end.reason, doubt)))
+    record = record.with_attempt(
+        ended=end.ended,
+        reason=reason,
+        outcome=read_outcome(logs, below=record.folder) if fetched else None,
+        infra_failure=end.infra_failure,
+        preempted=end.infra_failure and status.preempted,
+        in_doubt=end.in_doubt,
+        seconds=used,
+        exit_code=exit_code(status, reported),
+        availability=found,
+    )
+    return evolve(
+        record,
+        ended=end.ended,
+        reason=reason,
+        seconds=used,
+        hardware=status.hardware or Hardware(),
+        checks=collect.read_checks(record) if fetched else record.checks,
+        sandbox=status.sandbox or record.sandbox,
+    ), end
+
+
+def _restore_names(context: Context, record: RunRecord) -> None:
+    """Give submissions the competition's own names, which is all that grading knows. Repeatable.
+
+    The file as the agent wrote it stays in the attempt's folder. Raises Missing if the names are lost.
+    """
+    if record.obfuscation != "full":
+        return
+    shown = context.experiment.inputs_of(record.competition).shown
+    submissions = [*filter(None, (record.submission, *(path for _, path in snapshots(record))))]
+    try:
+        shown.restore(submissions, record.task)
+    except MlecoreError as error:
+        raise Missing(str(error)) from None
+
+
+def _with_usage(context: Context, record: RunRecord) -> RunRecord:
+    """What the logs of relay and gateway tell, and what the agent's own logs report of its usage."""
+    record = evolve(record, relay_refused=relay_refusals(record.folder / RELAY_LOG))
+    reported, access = _reported_usage(context, record), record.access
+    calls = measure(record.folder / GATEWAY_LOG, access.budgets, access.spent) if access else None
+    if calls is None:
+        return evolve(record, usage=reported)
+    words = difference(calls, reported.input_tokens, reported.output_tokens) if reported else ""
+    if words:
+        context.reporter.note("usage differs", record.name, why=words)
+    return evolve(record, calls=calls, usage=calls.usage, reported_usage=reported, usage_difference=words)
+
+
+def _reported_usage(context: Context, record: RunRecord) -> Usage | None:
+    """As the agent's hook reports them; it reads hostile files, so a failure is only noted."""
+    agent = context.experiment.agents.get(record.label)
+    if agent is None or not agent.plugin.implements("usage"):
+        return None
+    try:
+        usage: Usage | None = agent.plugin.call("usage", logs=record.folder / "logs")
+    except Exception as error:
+        context.reporter.note("usage unknown", record.name, why=str(error))
+        return None
+    return usage
+
+
+# The judgement.
 
 
 def judge_attempt(
@@ -93,8 +257,8 @@ def _because(end: End, words: str, **changes: Any) -> End:
     return evolve(end, reason="; ".join(filter(None, (words, end.reason))), **changes)
 
 
-def availability(log: Path, access: ModelAccess) -> Availability | None:
-    """How a gateway's calls to its models fared; None if there is no log."""
+def availability(log: Path, access: ModelAccess, used: float | None = None) -> Availability | None:
+    """How a gateway's calls to its models fared, in an attempt of ``used`` seconds; None if there is no log."""
     from mlecore_gateway.ledger import read_calls
     from mlecore_gateway.places import api_of
 
@@ -129,8 +293,8 @@ def availability(log: Path, access: ModelAccess) -> Availability | None:
         answered=answered,
         failed=failed,
         rejected=rejected,
-        failing_seconds=round(failing, 3),
-        failing_at_end=round(at_end, 3),
+        failing_seconds=round(failing if used is None else min(failing, used), 3),
+        failing_at_end=round(at_end if used is None else min(at_end, used), 3),
         failed_last=bool(fails_until),
         last_error=last_error,
     )
@@ -147,12 +311,10 @@ def attempt_end(record: RunRecord, status: JobStatus, cancelled: bool, fetched: 
     assert record.attempt
     if cancelled:
         return End(ended="stopped", reason="cancelled")
-    if status.phase == "gone" and not fetched:
-        why = status.reason or f"the backend no longer has the job {record.attempt.job}"
-        return End(ended="lost", reason=why, infra_failure=True, in_doubt=status.in_doubt)
-    if status.infra_failure:
-        why = status.reason or "the backend ended it"
-        return End(ended="lost", reason=why, infra_failure=True, in_doubt=status.in_doubt)
+    gone = status.phase == "gone" and not fetched
+    if gone or status.infra_failure:
+        why = f"the backend no longer has the job {record.attempt.job}" if gone else "the backend ended it"
+        return End(ended="lost", reason=status.reason or why, infra_failure=True, in_doubt=status.in_doubt)
     if status.oom:
         return End(ended="oom", reason=status.reason or "it ran out of memory")
     if _time_was_up(record, status):
@@ -186,7 +348,7 @@ def _time_was_up(record: RunRecord, status: JobStatus) -> bool:
         return True
     if status.exit_code != _TIME_UP:
         return False
-    longest = status.seconds if status.seconds is not None else _between(record)
+    longest = _between(record) if status.seconds is None else status.seconds
     return longest is None or longest >= record.limits.time * (1 - _CLOCKS_DRIFT) - _ROUNDING
 
 
@@ -215,14 +377,11 @@ def time_used(
     best, inside = least if least is not None else most, reported.seconds
     if inside is None or best is None:
         return best, ""
-    if (least is None or inside >= least - _slack(least)) and (most is None or inside <= most + _slack(most)):
+    if (least is None or inside >= (1 - _CLOCKS_DRIFT) * least - _CLOCKS_DIFFER) and (
+        most is None or inside <= (1 + _CLOCKS_DRIFT) * most + _CLOCKS_DIFFER
+    ):
         return inside, ""
     return best, f"its sandbox reported {inside:g} s, and {best:g} s were counted outside"
-
-
-def _slack(seconds: float) -> float:
-    """By how much two clocks may differ after so long."""
-    return _CLOCKS_DIFFER + _CLOCKS_DRIFT * seconds
 
 
 def exit_code(status: JobStatus, reported: collect.Exit) -> int | None:

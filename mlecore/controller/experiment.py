@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from attrs import evolve, field, frozen
 
+from mlecore.agents import Agent, FinishedSubmission, Launch, Network, Recipe
+from mlecore.backends import Backend, Job
 from mlecore.controller.shown import show
 from mlecore.data.layout import DataDirs
 from mlecore.data.prepared import Prepared
@@ -78,6 +80,16 @@ class Inputs:
         return largest(self.sample_bytes)
 
 
+@frozen(kw_only=True)
+class JobDraft:
+    """A job without its image, data, tools and labels, and what goes into the record about it."""
+
+    job: Job
+    launch: Launch
+    launch_digest: str
+    instructions_digest: str
+
+
 @frozen(kw_only=True, eq=False)
 class Experiment:
     """A plan with everything that it names. The controller uses nothing else."""
@@ -95,6 +107,7 @@ class Experiment:
     detectors: tuple[ReadyDetector, ...] = ()  # that judge the runs
     missing_agents: Mapping[str, str] = field(factory=dict)  # label -> why it cannot be used
     missing_inputs: Mapping[str, str] = field(factory=dict)  # competition -> why it cannot be used
+    drafts: dict[str, JobDraft | FinishedSubmission] = field(factory=dict)  # by job: what its agent would start
 
     def missing(self, label: str, competition: str) -> str:
         """Why such a run cannot start; empty if all is there."""

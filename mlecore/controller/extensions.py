@@ -6,7 +6,7 @@ import queue
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from mlecore.errors import DataError, MlecoreError
 from mlecore.model.record import RunRecord
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from mlecore.model.report import Report
 
 DELIVERED = "extensions.log"
+Event = Literal["run_started", "run_finished", "run_graded", "run_judged"]  # hooks
 _MOST = 1 << 28  # bytes that are read; 10,000 runs write about 2 MB
 
 
@@ -36,7 +37,7 @@ class Extensions:
         self._journal = journal
         self._manager = manager
         self._active = manager is not None and any(True for _ in manager.list_name_plugin())
-        self._queue: queue.SimpleQueue[tuple[str, str, dict[str, Any]] | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[tuple[Event, str, dict[str, Any]] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
         self._put_count = self._served = 0  # events; the latter is the thread's
@@ -50,28 +51,28 @@ class Extensions:
         lines = content.decode(errors="replace").split("\n")
         return set(lines[:-1])  # what follows the last newline is incomplete or empty
 
-    def started(self, run: RunRecord) -> None:
-        self._put("run_started", run)
-
-    def finished(self, run: RunRecord) -> None:
-        self._put("run_finished", run)
-
-    def graded(self, run: RunRecord, report: Report) -> None:
-        self._put("run_graded", run, report=report)
-
-    def judged(self, run: RunRecord, findings: Findings) -> None:
-        self._put("run_judged", run, findings=findings)
+    def put(self, event: Event, run: RunRecord, **about: Any) -> None:
+        """Deliver an event, unless that was done. ``about``: the other arguments of its hook. For any thread."""
+        key = _key(event, run, about.get("findings"))
+        if not self._active or key in self._delivered:
+            return
+        with self._lock:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._serve, name="mlecore-extensions", daemon=True)
+                self._thread.start()
+            self._put_count += 1
+        self._queue.put((event, key, {"run": run, **about}))
 
     def catch_up(self, run: RunRecord, report: Callable[[], Report]) -> None:
         """Deliver what another controller did, but may not have delivered."""
-        for hook in _due(run) if self._active else ():
-            if hook != "run_graded":
-                self._put(hook, run)
-            elif _key(hook, run) not in self._delivered:
+        for event in _due(run) if self._active else ():
+            if event != "run_graded":
+                self.put(event, run)
+            elif _key(event, run) not in self._delivered:
                 try:
-                    self.graded(run, report())
+                    self.put(event, run, report=report())
                 except (MlecoreError, OSError) as error:
-                    self._journal.note("event not delivered", run.name, hook=hook, why=str(error))
+                    self._journal.note("event not delivered", run.name, hook=event, why=str(error))
 
     def close(self, seconds: float) -> int:
         """Wait for pending deliveries, as long as one is made every so many seconds.
@@ -87,41 +88,30 @@ class Extensions:
             self._thread.join(seconds)
         return self._put_count - self._served
 
-    def _put(self, hook: str, run: RunRecord, **about: Any) -> None:
-        key = _key(hook, run, about.get("findings"))
-        if not self._active or key in self._delivered:
-            return
-        with self._lock:
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._serve, name="mlecore-extensions", daemon=True)
-                self._thread.start()
-            self._put_count += 1
-        self._queue.put((hook, key, {"run": run, **about}))
-
     def _serve(self) -> None:
         while item := self._queue.get():
-            hook, key, arguments = item
-            self._call(hook, arguments)
+            event, key, arguments = item
+            self._call(event, arguments)
             self._served += 1
             try:
                 files.append(self._path, key)
             except (OSError, DataError):  # then it is delivered once more
                 continue
 
-    def _call(self, hook: str, arguments: Mapping[str, Any]) -> None:
+    def _call(self, event: Event, arguments: Mapping[str, Any]) -> None:
         """Call each extension separately, so that one that fails does not affect the others."""
         assert self._manager is not None
-        for implementation in getattr(self._manager.hook, hook).get_hookimpls():
+        for implementation in getattr(self._manager.hook, event).get_hookimpls():
             values = [arguments[name] for name in implementation.argnames]
             try:
                 implementation.function(*values)
             except (Exception, SystemExit) as error:
                 why = f"{type(error).__name__}: {error}"
                 run = arguments["run"].name
-                self._journal.note("extension failed", run, plugin=implementation.plugin_name, hook=hook, why=why)
+                self._journal.note("extension failed", run, plugin=implementation.plugin_name, hook=event, why=why)
 
 
-def _due(run: RunRecord) -> Iterator[str]:
+def _due(run: RunRecord) -> Iterator[Event]:
     """The events that a run has had."""
     if run.attempt and run.attempt.handle and run.state != "starting":
         yield "run_started"
@@ -131,7 +121,7 @@ def _due(run: RunRecord) -> Iterator[str]:
         yield "run_graded"
 
 
-def _key(hook: str, run: RunRecord, findings: Findings | None = None) -> str:
+def _key(event: Event, run: RunRecord, findings: Findings | None = None) -> str:
     attempt = run.attempt.number if run.attempt else 0
     judged = f" {findings.detector.name} {findings.group} {findings.created_at}" if findings else ""
-    return f"{hook} {run.uid} {attempt}{judged}"
+    return f"{event} {run.uid} {attempt}{judged}"

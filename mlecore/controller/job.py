@@ -8,38 +8,25 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from attrs import frozen
+from mlecore_jobs import INSIDE
 
-from mlecore.controller.instructions import hardware_words, instructions_for
+from mlecore.agents import FinishedSubmission, Launch, Task
+from mlecore.backends import Image, Job, Resources
+from mlecore.controller.experiment import Experiment, Inputs, JobDraft, LoadedAgent, require_network
 from mlecore.errors import PluginError, UsageError
 from mlecore.model.agents import FinishedSubmission, Launch, Task
 from mlecore.model.backends import Image, Job, Resources
 from mlecore.model.model_access import KEYS, ModelAccess, base_url, usual_key
 from mlecore.model.provenance import file_digest
 from mlecore.runs.code import CODE
-from mlecore.util.globs import Glob
-from mlecore_jobs import INSIDE
-
-if TYPE_CHECKING:
-    from mlecore.controller.experiment import Experiment, Inputs, LoadedAgent
-    from mlecore.model.plan import Plan, PlannedAgent
+from mlecore.runs.plan import Plan, PlannedAgent
+from mlecore.sandbox.instructions import hardware_words, instructions_for
 
 UNSET = Image(ref="", digest="")
 # Where some images made for MLE-bench expect what its grading server reads.
 _MOUNT = re.compile(r"(?:^|[\s=:'\"])(/private)(?:[/\s:'\"]|$)")
-
-
-@frozen(kw_only=True)
-class JobDraft:
-    """A job without its image and data, and what goes into the record about it."""
-
-    job: Job
-    launch: Launch
-    launch_digest: str
-    instructions_digest: str
 
 
 def make_job(
@@ -49,8 +36,6 @@ def make_job(
     seed: int,
     job_name: str,
     group_uid: str,
-    cache: Path,
-    labels: Mapping[str, str] | None = None,
 ) -> JobDraft | FinishedSubmission:
     """Ask the agent what to start. Raises PluginError for a wrong result, and what the agent raises."""
     plan, limits = experiment.plan, experiment.plan.limits_of(loaded_agent.planned)
@@ -65,8 +50,6 @@ def make_job(
         return launch
     _check(loaded_agent, launch)
     refuse_answers(loaded_agent.use.name, launch, inputs.data.private)
-    from mlecore.controller.experiment import require_network
-
     require_network(loaded_agent.use.name, launch.network, limits.network)
     access = model_access(plan, loaded_agent.planned, launch.models)
     wanted = [name for name in launch.secrets if access is None or name not in KEYS]
@@ -77,7 +60,7 @@ def make_job(
         dataset=inputs.shown.dataset,
         data="",
         argv=launch.argv,
-        tools=tools(inputs, cache),
+        tools={},
         files={
             **launch.files,
             "instructions.txt": task.instructions.encode(),
@@ -105,15 +88,13 @@ def make_job(
             terminal=launch.terminal,
             secrets=tuple(dict.fromkeys((*limits.secrets, *wanted))),
         ),
-        labels=dict(labels or {}),
     )
+    told = instructions_for(limits, obfuscated=plan.data.obfuscate != "none").text
     return JobDraft(
         job=job,
         launch=launch,
         launch_digest=files_digest(launch.files),
-        instructions_digest=hashlib.sha256(
-            instructions_for(limits, obfuscated=plan.data.obfuscate != "none").text.encode()
-        ).hexdigest(),
+        instructions_digest=hashlib.sha256(told.encode()).hexdigest(),
     )
 
 

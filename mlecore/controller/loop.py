@@ -15,26 +15,22 @@ from functools import partial
 
 from attrs import evolve
 
-from mlecore.controller.answering import answer_requests
+from mlecore import spare
 from mlecore.controller.capacity import Slots
+from mlecore.controller.context import Context, Timing
 from mlecore.controller.detection import Detection
 from mlecore.controller.experiment import Experiment
 from mlecore.controller.extensions import Extensions
-from mlecore.controller.finishing import Finishing
-from mlecore.controller.grading import Grading
-from mlecore.controller.polling import Polling
+from mlecore.controller.poll import Polling
 from mlecore.controller.provisions import Provisions
 from mlecore.controller.queue import Backlog
 from mlecore.controller.records import Records
-from mlecore.controller.recovery import find_runs, has_started, owners
-from mlecore.controller.reporting import Display, GroupResult, Reporter, explain
+from mlecore.controller.recovery import has_started, list_jobs, owners, recover
+from mlecore.controller.reporting import Display, GroupResult, Reporter
 from mlecore.controller.roster import Roster
 from mlecore.controller.run import RunLife
-from mlecore.controller.starting import Starting
 from mlecore.controller.tasks import Tasks
-from mlecore.controller.timing import Timing
-from mlecore.detecting.judging import Judges
-from mlecore.errors import BackendUnreachable, DataError
+from mlecore.errors import DataError
 from mlecore.runs import requests
 from mlecore.runs.cancelled import read_cancelled
 from mlecore.runs.journal import Journal
@@ -62,46 +58,38 @@ class Controller:
     ) -> None:
         """``finished_agents``: labels of those that start nothing (see preflight). ``start_new`` False: no run begins;
         those that have begun are finished, and requests are answered."""
-        plan, backend = experiment.plan, experiment.backend
         # read again, now that the lock is held: the controller before may have cancelled more
         self.group = group = evolve(group, cancelled=read_cancelled(group.folder))
         self.experiment = experiment
         self.lock = lock
-        self.timing = timing or Timing()
         self.start_new = start_new
-        self.result = GroupResult()
+        self.timing = timing or Timing()
         journal = Journal(group.folder, partial(require_group, group))
-        self.journal = journal
-        self.reporter = Reporter(display, journal, self.result)
-        graders = min(4, os.cpu_count() or 1)
+        self.reporter = Reporter(display, journal)
+        self.result = self.reporter.result
         # stopping waits for as long as an agent's grace: a thousand runs that are cancelled must not take hours
+        graders = min(4, os.cpu_count() or 1)
         self.tasks = Tasks(start=4, stop=32, finish=4, grade=graders, provide=2, poll=1, detect=1)
-        common = (self.tasks, self.reporter, self.timing)
         self.extensions = Extensions(group.folder, journal, experiment.extensions)
-        self.provisions = Provisions(experiment, group.folder / "builds", *common, finished_agents)
-        self.polling = Polling(plan.backend.name, backend, *common)
-        self.slots = Slots(plan, None if finished_agents >= experiment.agents.keys() else backend, *common)
-        self.records = Records(group, journal)
+        self.context = Context(
+            group=group,
+            experiment=experiment,
+            records=Records(group, journal),
+            extensions=self.extensions,
+            reporter=self.reporter,
+            tasks=self.tasks,
+            timing=self.timing,
+        )
+        self.provisions = Provisions(self.context, finished_agents)
+        self.polling = Polling(self.context)
+        self.slots = Slots(self.context, needed=not finished_agents >= experiment.agents.keys())
+        self.detection = Detection(self.context)
         self.backlog = Backlog(
             partial(planned_record, group),
             sizes={id: inputs.facts.size_gb or 0.0 for id, inputs in experiment.inputs.items()},
-            limit=plan.limits.time,
+            limit=experiment.plan.limits.time,
         )
-        judges = Judges(experiment.detectors, experiment.data, experiment.public_of)
-        self.detection = Detection(judges, group.folder, self.tasks, self.reporter, self.extensions)
-        life = RunLife(
-            records=self.records,
-            starting=Starting(self.records, experiment, self.extensions, self.provisions, self.reporter),
-            finishing=Finishing(self.records, experiment, self.extensions),
-            grading=Grading(self.records, experiment, self.extensions),
-            polling=self.polling,
-            tasks=self.tasks,
-            reporter=self.reporter,
-            display=display,
-            timing=self.timing,
-        )
-        self.roster = Roster(life, self.backlog, self.detection, self.extensions, self.result)
-        self.display = display
+        self.roster = Roster(RunLife(self.context, self.provisions, self.polling), self.backlog, self.detection)
         self._next_requests = 0.0
         self._finding_jobs = False  # nothing new begins before it is known which jobs the backend has
         self._stopping = False
@@ -119,7 +107,9 @@ class Controller:
             self._recover(only)
             self._answer_requests()
             self.detection.begin()
-            self._keep_room()
+            spare.keep(self.group.folder)  # room for records and requests on a full disk
+            with suppress(OSError):
+                requests.prepare(self.group.folder)
             while not self._stopping and not self._done():
                 self._turn()
             if self._stopping:
@@ -127,18 +117,26 @@ class Controller:
                 self.tasks.drain(self.timing.drain)  # killed in the middle, steps would be repeated
             self._explain({})
         finally:
-            self.records.closed = True  # a remaining thread must not write while another controller does
+            self.context.records.closed = True  # a remaining thread must not write while another controller does
             self.detection.close()
         if left := self.extensions.close(self.timing.drain if self._stopping else self.timing.deliver):
             resume = f"`mlecore runs resume {self.group.name}`"
             self.reporter.say(f"extensions have not taken {counted(left, 'event')} yet: {resume} delivers the rest")
         return self.result
 
-    def _keep_room(self) -> None:
-        """For records and requests on a full disk."""
-        spare.keep(self.group.folder)
-        with suppress(OSError):
-            requests.prepare(self.group.folder)
+    def _recover(self, only: frozenset[str] | None) -> None:
+        """Continue where another controller left off."""
+        started = has_started(self.context)
+        recover(self.context, self.roster, only, self.lock.beat)
+        if started:
+            self.tasks.begin(self._find_jobs(only))
+
+    async def _find_jobs(self, only: frozenset[str] | None) -> None:
+        self._finding_jobs = True
+        jobs = await list_jobs(self.context)
+        self._finding_jobs = False
+        for planned, number, handle in owners(self.group, jobs, only):
+            self.roster.claim(planned, number, handle)
 
     def _done(self) -> bool:
         if not self._finished() or self.detection.conclude():
@@ -159,7 +157,7 @@ class Controller:
             self.tasks.begin(self.polling.ask())
         self._admit()
         self._explain(self._waiting_for())
-        self.display.tick(self.roster.active.values(), self.result.counts, self.roster.waiting)
+        self.reporter.display.tick(self.roster.active.values(), self.result.counts, self.roster.waiting)
         # last, so that the first turn starts runs at once
         self.tasks.wait(min(time.monotonic() + 1.0, self._next_requests, self.polling.due))
 
@@ -170,7 +168,7 @@ class Controller:
             self._take_in(asked)
         except (OSError, DataError):  # the disk is away: at the next check
             return
-        answer_requests(asked, self.group, self.roster, self.reporter)
+        self.roster.answer(asked)
 
     def _take_in(self, asked: Mapping[str, requests.Request]) -> None:
         """Runs that were not ours, and that something is asked of: no other controller can do it meanwhile."""
@@ -180,10 +178,9 @@ class Controller:
         more = (names if requests.ALL in asked else names & asked.keys()) - self._only
         if not more:
             return
+        ended: set[str] = set()
         if requests.ALL in asked:  # what has ended is not cancelled
             ended = {record.name for record in load_group(self.group.folder) if record.settled}
-        else:
-            ended = set()
         self._recover(frozenset(more - ended))
         self._only |= more
 
@@ -200,8 +197,17 @@ class Controller:
             at_work[record.label] += 1
             self.roster.start(record)
 
+    def _request_provisions(self) -> None:
+        """Runs whose agent or data cannot be made ready stay planned: once the cause is fixed, they can be resumed."""
+        blocked: Counter[str] = Counter()
+        for pair in list(self.backlog.lines):
+            if why := self.provisions.request(*pair):
+                blocked[why] += self.backlog.drop(pair)
+        for why, count in blocked.items():
+            self.reporter.unfinished("blocked", f"{counted(count, 'run')} cannot start: {why}")
+
     def _waiting_for(self) -> Reasons:
-        wanted = self.backlog.wanted() if self.start_new else []
+        wanted = self.backlog.lines if self.start_new else ()
         reasons = {pair: self.provisions.reason(*pair) or self.slots.why for pair in wanted}
         starting = (run for run in self.roster.active.values() if run.phase == "starting" and run.trouble)
         reasons |= {(run.record.label, run.record.competition): run.trouble for run in starting}
@@ -216,49 +222,3 @@ class Controller:
             require_group(self.group)
             write_reasons(self.group.folder, reasons)
             self._reasons = reasons
-
-    def _request_provisions(self) -> None:
-        """Runs whose agent or data cannot be made ready stay planned: once the cause is fixed, they can be resumed."""
-        blocked: Counter[str] = Counter()
-        for label, competition in self.backlog.wanted():
-            if why := self.provisions.request(label, competition):
-                blocked[why] += self.backlog.drop(label, competition)
-        for why, count in blocked.items():
-            self.reporter.unfinished("blocked", f"{counted(count, 'run')} cannot start: {why}")
-
-    # Where another controller left off.
-
-    def _recover(self, only: frozenset[str] | None) -> None:
-        started = has_started(self.group.folder)
-        for found in find_runs(self.group, self.journal, only):
-            self.lock.beat()
-            if found.remark:
-                self.reporter.say(found.remark)
-                self.reporter.note("recovered", found.planned.name, why=found.remark)
-            if found.problem:
-                self.reporter.unfinished("left alone", found.problem, found.planned.name)
-            elif found.ended:
-                self.roster.count(found.ended)
-            elif found.record:
-                self.roster.resume(found.record)
-            else:
-                self.backlog.add(found.planned)
-        if started:
-            self.tasks.begin(self._find_jobs(only))
-
-    async def _find_jobs(self, only: frozenset[str] | None) -> None:
-        """Jobs without a record: a controller died between starting one and recording it."""
-        backend, name = self.experiment.backend, self.experiment.plan.backend.name
-        self._finding_jobs, jobs = True, None
-        while jobs is None:
-            try:
-                jobs = await self.tasks.call("finish", partial(backend.list_jobs, self.group.info.uid))
-            except (BackendUnreachable, OSError) as error:
-                self.reporter.say(f"backend {name} does not answer: {error}; asking again", every=300)
-                await self.tasks.sleep(self.timing.step_delay * 5)
-            except Exception as error:
-                jobs = {}
-                self.reporter.say(f"backend {name} cannot list its jobs: {explain(error)}; continuing")
-        self._finding_jobs = False
-        for planned, number, handle in owners(self.group, jobs, only):
-            self.roster.claim(planned, number, handle)

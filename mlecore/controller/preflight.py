@@ -3,36 +3,42 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Container
-from pathlib import Path
+from collections.abc import Sequence
 
 from mlecore.controller.experiment import Experiment, Say
 from mlecore.controller.job import make_job
 from mlecore.controller.model_check import check_models
 from mlecore.errors import BackendError, UsageError
-from mlecore.model.agents import FinishedSubmission
-from mlecore.model.backends import Resources
-from mlecore.model.model_access import ModelAccess
-from mlecore_gateway.budgets import Budget
+from mlecore.model_access import ModelAccess
+from mlecore.runs.plan import PlannedRun
 
 
 def preflight(
-    experiment: Experiment, cache: Path, say: Say = lambda text: None, begins: Container[str] | None = None
+    experiment: Experiment,
+    group_uid: str,
+    say: Say = lambda text: None,
+    begin: Sequence[PlannedRun] | None = None,
 ) -> frozenset[str]:
     """Ask each agent what it would start, the backend whether it can, and the models whether they answer.
 
-    Nothing is started, and a backend that is not needed is not asked. ``begins``: labels of agents of which runs still
-    begin, so that their models are needed; None: all. Returns the labels of agents that start nothing, as they hand in
-    finished files. Raises UsageError, BackendError and EndpointError.
+    Nothing is started, and a backend that is not needed is not asked. ``begin``: the runs that still begin, so that the
+    models of their agents are needed; None: all. Each agent is asked about the first of its runs, and the experiment
+    keeps its answer for that run. Returns the labels of agents that start nothing, as they hand in finished files.
+    Raises UsageError, BackendError and EndpointError.
     """
     plan, finished = experiment.plan, set()
+    begin = list(plan.runs()) if begin is None else begin
+    first: dict[str, PlannedRun] = {}
+    for run in (*begin, *plan.runs()):
+        if run.competition in experiment.inputs and run.label in experiment.agents:
+            first.setdefault(run.label, run)
+    begins = {run.label for run in begin}
     requested: list[Resources] = []
     models: list[ModelAccess] = []
-    inputs = next(iter(experiment.inputs.values()), None)
-    if inputs is None:  # nothing can start
-        return frozenset()
-    for label, loaded_agent in experiment.agents.items():
-        draft = make_job(experiment, loaded_agent, inputs, plan.seeds[0], "mle-preflight-1", "preflight", cache)
+    for label, run in first.items():
+        loaded_agent, job_name = experiment.agents[label], f"mle-{run.uid(group_uid)}-1"
+        inputs = experiment.inputs[run.competition]
+        draft = experiment.drafts[job_name] = make_job(experiment, loaded_agent, inputs, run.seed, job_name, group_uid)
         if isinstance(draft, FinishedSubmission):
             finished.add(label)
             continue
@@ -41,7 +47,7 @@ def preflight(
         resources = draft.job.resources
         if resources.model is not None:
             _check_access(resources.model)
-            if begins is None or label in begins:
+            if label in begins:
                 models.append(resources.model)
         for name in resources.secrets:
             named = name in plan.limits.secrets

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from mlecore.controller.experiment import Experiment, Inputs
-from mlecore.controller.reporting import Reporter, explain
-from mlecore.controller.tasks import Tasks
-from mlecore.controller.timing import Timing
+from mlecore import files
+from mlecore.agents import Recipe
+from mlecore.backends import Image, Sandbox
+from mlecore.controller.context import Context
+from mlecore.controller.experiment import Inputs
+from mlecore.controller.reporting import explain
 from mlecore.errors import BackendUnreachable
 from mlecore.model.agents import Recipe
 from mlecore.model.backends import Image
@@ -37,62 +39,44 @@ class Provision(Generic[T]):
     def ready(self) -> bool:
         return bool(self._value)
 
-    def get(self) -> T:
-        """Blocks until it is made. Raises what making it raises; the next call tries again."""
+    def get(self, gone: T | None = None) -> T:
+        """Blocks until it is made; made again, once, if it is the one that is ``gone``.
+
+        Raises what making it raises; the next call tries again.
+        """
         with self._lock:
+            if gone is not None and self._value == [gone]:
+                self._value.clear()
             if not self._value:
                 self._value.append(self._make())
             return self._value[0]
-
-    def remake(self, gone: T) -> T:
-        """Makes it again because ``gone`` was removed; once, however many callers notice."""
-        with self._lock:
-            if self._value == [gone]:
-                self._value.clear()
-        return self.get()
 
 
 class Provisions:
     """An image for each recipe and the data of each competition, made in the background when a run first needs them."""
 
-    def __init__(
-        self,
-        experiment: Experiment,
-        logs: Path,
-        tasks: Tasks,
-        reporter: Reporter,
-        timing: Timing,
-        finished_agents: frozenset[str] = frozenset(),
-    ) -> None:
-        self._experiment = experiment
-        self._logs = logs
-        self._tasks = tasks
-        self._reporter = reporter
-        self._timing = timing
-        self._finished_agents = finished_agents  # labels of those that hand in finished files, and need none of it
-        self._images = self._by_label()
+    def __init__(self, context: Context, finished_agents: frozenset[str]) -> None:
+        """``finished_agents``: labels of those that hand in finished files, and need none of it."""
+        self.sandbox: Provision[Sandbox] = Provision("the sandbox", "asking what it enforces", self._describe)
+        self._context = context
+        self._finished_agents = finished_agents
+        experiment, logs = context.experiment, context.group.folder / "builds"
+        by_recipe: dict[str, Provision[Image]] = {}  # agents with one recipe share its image
+        self._images: dict[str, Provision[Image]] = {}  # by label
+        for label, agent in experiment.agents.items():
+            digest = agent.recipe.digest()
+            log = logs / f"{digest[:16]}.log"
+            doing = f"installing its packages; log: {log}"
+            new = Provision(f"agent {label}", doing, partial(self._build, agent.recipe, log))
+            self._images[label] = by_recipe.setdefault(digest, new)
         self._data = {
             id: Provision(f"the data of {id}", "making them available at the backend", partial(self._provide, inputs))
             for id, inputs in experiment.inputs.items()
         }
 
-    def _by_label(self) -> dict[str, Provision[Image]]:
-        """Agents with one recipe share its image."""
-        by_recipe: dict[str, Provision[Image]] = {}
-        for label, agent in self._experiment.agents.items():
-            digest = agent.recipe.digest()
-            log = self._logs / f"{digest[:16]}.log"
-            doing = f"installing its packages; log: {log}"
-            by_recipe.setdefault(digest, Provision(f"agent {label}", doing, partial(self._build, agent.recipe, log)))
-        return {label: by_recipe[agent.recipe.digest()] for label, agent in self._experiment.agents.items()}
-
-    def image(self, label: str) -> Image:
-        """What the agent of this label starts from. Blocks; for worker threads."""
-        return self._images[label].get()
-
-    def rebuild(self, label: str, gone: Image) -> Image:
+    def image(self, label: str, gone: Image | None = None) -> Image:
         """What the agent of this label starts from, now that ``gone`` was removed. Blocks; for worker threads."""
-        return self._images[label].remake(gone)
+        return self._images[label].get(gone)
 
     def data(self, competition: str) -> str:
         """What ``Job.data`` wants. Blocks; for worker threads."""
@@ -100,56 +84,65 @@ class Provisions:
 
     def ready(self, label: str, competition: str) -> bool:
         """May a run of this agent on this competition start?"""
-        missing = self._experiment.missing(label, competition)
+        missing = self._context.experiment.missing(label, competition)
         return not missing and all(provision.ready for provision in self._needed(label, competition))
 
     def request(self, label: str, competition: str) -> str:
         """Begin to make what such a run needs. Returns why it cannot be made, or an empty text."""
-        if why := self._experiment.missing(label, competition):
+        if why := self._context.experiment.missing(label, competition):
             return why
         needed = self._needed(label, competition)
         for provision in needed:
             if not provision.requested:
                 provision.requested = True
-                self._tasks.begin(self._make(provision))
-                self._tasks.begin(self._report_slow(provision))
+                self._context.tasks.begin(self._make(provision))
+                self._context.tasks.begin(self._report_slow(provision))
         return next((provision.failure for provision in needed if provision.failure), "")
 
     def reason(self, label: str, competition: str) -> str:
         """What such a run waits for, in words; empty if it may start."""
-        if why := self._experiment.missing(label, competition):
+        if why := self._context.experiment.missing(label, competition):
             return why
         missing = (each for each in self._needed(label, competition) if not each.ready)
         return next((f"{each.name}: {each.trouble or each.doing}" for each in missing), "")
 
-    def _needed(self, label: str, competition: str) -> tuple[Provision[Image], Provision[str]] | tuple[()]:
+    def _needed(self, label: str, competition: str) -> Sequence[Provision[Any]]:
         return () if label in self._finished_agents else (self._images[label], self._data[competition])
 
     async def _make(self, provision: Provision[Any]) -> None:
         while True:
             try:
-                await self._tasks.call("provide", provision.get)
+                await self._context.tasks.call("provide", provision.get)
                 return
             except (OSError, BackendUnreachable) as error:
                 provision.trouble = f"{error}; trying again"
-                self._reporter.say(f"{provision.name}: {provision.trouble}", every=300)
+                self._context.reporter.say(f"{provision.name}: {provision.trouble}", every=300)
             except Exception as error:
                 provision.failure = f"{provision.name} cannot be made ready: {explain(error)}"
                 return
-            await self._tasks.sleep(self._timing.step_delay * 5)
+            await self._context.tasks.sleep(self._context.timing.step_delay * 5)
 
     async def _report_slow(self, provision: Provision[Any]) -> None:
         """Installing what an agent needs may take minutes, in which nothing else happens."""
-        await self._tasks.sleep(self._timing.slow)
+        await self._context.tasks.sleep(self._context.timing.slow)
         if not provision.ready and not provision.failure:
-            self._reporter.say(f"{provision.name}: {provision.doing}")
+            self._context.reporter.say(f"{provision.name}: {provision.doing}")
 
     def _build(self, recipe: Recipe, log: Path) -> Image:
-        files.make_folder(self._logs, below=self._logs.parent)
-        return self._experiment.backend.build(recipe, log)
+        files.make_folder(log.parent, below=log.parent.parent)
+        return self._context.experiment.backend.build(recipe, log)
 
     def _provide(self, inputs: Inputs) -> str:
         if not inputs.data.public.is_dir():
             raise FileNotFoundError(f"the data of {inputs.facts.id} are not there: {inputs.data.public}")
-        inputs.shown.provide(self._logs.parent)
-        return self._experiment.backend.stage_data(inputs.shown.dataset, lambda done, total, what: None)
+        inputs.shown.provide(self._context.group.folder)
+        return self._context.experiment.backend.stage_data(inputs.shown.dataset, lambda done, total, what: None)
+
+    def _describe(self) -> Sandbox:
+        """Records tell of an open network run by run; nobody should learn it from them only."""
+        sandbox, wanted = self._context.experiment.backend.describe(), self._context.experiment.plan.limits.network
+        if wanted != "open" and sandbox.network.level == "absent":
+            why = f" ({sandbox.network.how})" if sandbox.network.how else ""
+            words = f"warning: network={wanted} is not enforced here{why}: runs can reach other hosts"
+            self._context.reporter.say(words, every=86400.0)
+        return sandbox

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 
 from attrs import field, mutable
@@ -10,12 +10,12 @@ from attrs import field, mutable
 from mlecore.model.plan import PlannedRun
 from mlecore.model.record import RunRecord
 
-Line = OrderedDict[str, "RunRecord | PlannedRun"]  # by the run's name
+Pair = tuple[str, str]  # the label of an agent, and a competition
 
 
 @mutable
 class Backlog:
-    """Runs that have not begun. Seeds of one agent on one competition are in one queue, as they are alike.
+    """Runs that have not begun. Seeds of one agent on one competition are in one line, as they are alike.
 
     The agent with the fewest active runs is served first; of its competitions the one that is expected to take
     longest: as long as its runs before took, or the whole time limit while none has ended; then that with more data.
@@ -24,66 +24,58 @@ class Backlog:
     make_record: Callable[[PlannedRun], RunRecord]  # called when a run's turn comes
     sizes: Mapping[str, float]  # competition -> GB, as its facts say
     limit: float  # seconds a run may take
-    lines: dict[str, dict[str, Line]] = field(factory=dict)  # label -> competition -> runs
-    started: defaultdict[str, int] = field(factory=lambda: defaultdict(int))
+    lines: dict[Pair, dict[str, RunRecord | PlannedRun]] = field(factory=dict)  # by the run's name; none is empty
     length: int = 0
-    _used: dict[tuple[str, str], tuple[int, float]] = field(factory=dict)  # how many runs ended after how long in all
+    _started: Counter[str] = field(factory=Counter)  # label -> runs
+    _used: defaultdict[Pair, list[float]] = field(factory=lambda: defaultdict(list))  # seconds of runs that ended
 
     def add(self, run: RunRecord | PlannedRun) -> None:
-        """At the end of its queue."""
-        self.lines.setdefault(run.label, {}).setdefault(run.competition, OrderedDict())[run.name] = run
+        """At the end of its line."""
+        self.lines.setdefault((run.label, run.competition), {})[run.name] = run
         self.length += 1
 
     def ended(self, record: RunRecord) -> None:
         """The time a run used, which is expected of others like it."""
         if record.seconds is not None:
-            count, total = self._used.get((record.label, record.competition), (0, 0.0))
-            self._used[record.label, record.competition] = (count + 1, total + record.seconds)
+            self._used[record.label, record.competition].append(record.seconds)
 
     def expected(self, label: str, competition: str) -> float:
-        count, total = self._used.get((label, competition), (0, 0.0))
-        return total / count if count else self.limit
+        used = self._used.get((label, competition))
+        return sum(used) / len(used) if used else self.limit
 
     def pop(self, at_work: Mapping[str, int], ready: Callable[[str, str], bool]) -> RunRecord | None:
         """The next run whose agent and data are ready, or None. ``at_work``: label -> how many run now."""
-        for label in sorted(self.lines, key=lambda name: (at_work.get(name, 0), self.started[name])):
-            offers = [competition for competition in self.lines[label] if ready(label, competition)]
-            if not offers:
-                continue
-            best = max(offers, key=lambda id: (self.expected(label, id), self.sizes.get(id, 0.0)))
-            _, run = self.lines[label][best].popitem(last=False)
-            self._removed(label, best)
-            self.started[label] += 1
-            return self.record(run)
-        return None
 
-    def wanted(self) -> list[tuple[str, str]]:
-        """Pairs of label and competition that still have runs, in no order."""
-        return [(label, competition) for label, lines in self.lines.items() for competition in lines]
+        def order(pair: Pair) -> tuple[float, ...]:
+            label, competition = pair
+            longest = self.expected(label, competition), self.sizes.get(competition, 0.0)
+            return at_work.get(label, 0), self._started[label], -longest[0], -longest[1]
 
-    def drop(self, label: str, competition: str) -> int:
+        best = min((pair for pair in self.lines if ready(*pair)), key=order, default=None)
+        if best is None:
+            return None
+        self._started[best[0]] += 1
+        return self.record(self._remove(best, next(iter(self.lines[best]))))
+
+    def drop(self, pair: Pair) -> int:
         """Take out runs that cannot start; how many they were."""
-        line = self.lines.get(label, {}).get(competition, OrderedDict())
-        count = len(line)
-        line.clear()
-        self._removed(label, competition, count)
+        count = len(self.lines.pop(pair, ()))
+        self.length -= count
         return count
 
     def take(self, run: PlannedRun) -> RunRecord | PlannedRun | None:
         """One run out of its turn, if it waits here, as it was added."""
-        found = self.lines.get(run.label, {}).get(run.competition, OrderedDict()).pop(run.name, None)
-        if found is not None:
-            self._removed(run.label, run.competition)
-        return found
+        pair = run.label, run.competition
+        return self._remove(pair, run.name) if run.name in self.lines.get(pair, ()) else None
 
     def record(self, run: RunRecord | PlannedRun) -> RunRecord:
         """The record of a run that was taken."""
         return run if isinstance(run, RunRecord) else self.make_record(run)
 
-    def _removed(self, label: str, competition: str, count: int = 1) -> None:
-        self.length -= count
-        lines = self.lines.get(label, {})
-        if not lines.get(competition, True):
-            del lines[competition]
-        if not lines:
-            self.lines.pop(label, None)
+    def _remove(self, pair: Pair, name: str) -> RunRecord | PlannedRun:
+        line = self.lines[pair]
+        run = line.pop(name)
+        self.length -= 1
+        if not line:
+            del self.lines[pair]
+        return run

@@ -5,19 +5,28 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, Literal
 
 from attrs import evolve
 
-from mlecore.controller.replacing import set_aside, without_result
-from mlecore.model.record import RunRecord
+from mlecore import files, spare
+from mlecore.backends import Hardware
+from mlecore.regular import read_regular
 from mlecore.runs import requests
 from mlecore.runs.cancelled import REASON, add_cancelled
-from mlecore.runs.journal import Journal
+from mlecore.runs.folders import FINDINGS, RECORD
+from mlecore.runs.journal import Journal, now
 from mlecore.runs.lock import LockLost
-from mlecore.runs.store import Group, require_group, write_record
-from mlecore.util import files
-from mlecore_jobs import spare
+from mlecore.runs.record import Replaced, RunRecord
+from mlecore.runs.snapshots import HISTORY
+from mlecore.runs.store import Group, grade_of, require_group, write_record
+from mlecore.schema import LIMIT
+
+_RESULT = (
+    *("submission", "logs", "code", "code_snapshots", "snapshots"),
+    *(FINDINGS, HISTORY, "grade.json", "grade_error.json"),
+)
 
 
 class FolderGone(Exception):
@@ -69,7 +78,11 @@ class Records:
             requests.remove(self.group.folder, name)
 
     def plan_again(self, record: RunRecord) -> RunRecord:
-        """From failed, cancelled or graded back to planned, because a retry was requested."""
+        """From failed, cancelled or graded back to planned, because a retry was requested.
+
+        The record is written before the result is set aside, so that the controller may die at any moment: the next
+        attempt begins by setting it aside.
+        """
         files.make_folder(record.folder, below=self.group.folder)
         fresh = without_result(record) if record.state == "graded" else record
         fresh = evolve(fresh, state="planned", ended=None, reason="", retry_from=len(record.attempts))
@@ -78,3 +91,61 @@ class Records:
         set_aside(record)
         requests.remove(self.group.folder, record.name)
         return record
+
+
+def without_result(record: RunRecord) -> RunRecord:
+    """The record as if the run had no result yet; a copy of the one before is kept, and ``forced`` names it."""
+    assert record.attempt
+    folder = _replaced(record, record.attempt.number)
+    files.make_folder(folder, below=record.folder)
+    files.replace(folder / RECORD, read_regular(record.folder / RECORD, LIMIT, below=record.folder.parent))
+    status, score = result_of(record.folder)
+    replaced = Replaced(
+        attempt=record.attempt.number,
+        at=now(),
+        ended=record.ended,
+        status=status,
+        score=score,
+        kept=folder.relative_to(record.folder).as_posix(),
+    )
+    return evolve(
+        record,
+        forced=(*record.forced, replaced),
+        seconds=None,
+        hardware=Hardware(),
+        calls=None,
+        usage=None,
+        reported_usage=None,
+        usage_difference="",
+        relay_refused={},
+        checks=0,
+        gradings=0,
+        collected=None,
+    )
+
+
+def set_aside(record: RunRecord) -> None:
+    """Move what belongs to the result that was replaced last out of the way. Repeatable.
+
+    What appears after that is from a detector that was still judging it.
+    """
+    if not record.forced:
+        return
+    folder = _replaced(record, record.forced[-1].attempt)
+    for name in _RESULT:
+        if (folder / name).exists():
+            files.remove(record.folder / name)
+        elif (record.folder / name).exists():
+            files.rename(record.folder / name, folder / name)
+
+
+def result_of(folder: Path) -> tuple[str, str]:
+    """The status and the score in a run's grade.json, in words; empty where it has none."""
+    grade = grade_of(folder) or {}
+    status, score = grade.get("status"), grade.get("score_text") or grade.get("score")
+    return str(status or ""), "" if score is None else str(score)
+
+
+def _replaced(record: RunRecord, attempt: int) -> Path:
+    """The folder of a result that another one has replaced."""
+    return record.folder / "attempts" / str(attempt) / "replaced"

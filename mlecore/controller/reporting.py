@@ -53,14 +53,18 @@ class GroupResult:
         return not self.unfinished and not self.interrupted and not self.counts["failed"]
 
 
+@mutable(eq=False)
 class Reporter:
     """Reports things once, or now and then while they last."""
 
-    def __init__(self, display: Display, journal: Journal, result: GroupResult) -> None:
-        self._display = display
-        self._journal = journal
-        self._result = result
-        self._silent_until: dict[str, float] = {}
+    display: Display
+    journal: Journal
+    result: GroupResult = field(factory=GroupResult)
+    _silent_until: dict[str, float] = field(factory=dict)
+
+    def changed(self, record: RunRecord, report: Report | None = None) -> None:
+        """A run has come to another state."""
+        self.display.changed(record, report)
 
     def say(self, text: str, every: float = 0.0) -> None:
         """Show ``text``; the same words not more often than ``every`` so many seconds."""
@@ -71,18 +75,18 @@ class Reporter:
             if len(self._silent_until) > 1000:
                 self._silent_until.clear()
             self._silent_until[text] = now + every
-        self._display.say(text)
+        self.display.say(text)
 
     def note(self, event: str, run: str | None = None, **details: Any) -> None:
         """For the journal alone."""
-        self._journal.note(event, run, **details)
+        self.journal.note(event, run, **details)
 
     def unfinished(self, event: str, why: str, run: str | None = None, **details: Any) -> None:
         """Something is not finished by this controller: shown, logged, and part of its result."""
         words = f"{run}: {why}" if run else why
         self.say(words)
         self.note(event, run, why=why, **details)
-        self._result.unfinished.append(words)
+        self.result.unfinished.append(words)
 
 
 def explain(error: Exception) -> str:

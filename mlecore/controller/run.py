@@ -6,34 +6,35 @@ which the next controller continues here.
 
 from __future__ import annotations
 
+import errno
 import re
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from attrs import evolve, frozen
 
+from mlecore.backends import Handle, JobStatus
+from mlecore.controller import ending, grade, start
+from mlecore.controller.context import Context, Timing
 from mlecore.controller.experiment import Missing
-from mlecore.controller.finishing import Finishing
-from mlecore.controller.grading import Grading
-from mlecore.controller.polling import Polling
-from mlecore.controller.records import FolderGone, Records
-from mlecore.controller.reporting import ActiveRun, Display, Reporter, explain
-from mlecore.controller.starting import Starting
-from mlecore.controller.tasks import Pool, Tasks
-from mlecore.controller.timing import Timing, retry_delay
-from mlecore.errors import BackendUnreachable
-from mlecore.model.backends import Handle, JobStatus
-from mlecore.model.record import RunRecord
+from mlecore.controller.poll import Polling
+from mlecore.controller.provisions import Provisions
+from mlecore.controller.records import FolderGone
+from mlecore.controller.reporting import ActiveRun, explain
+from mlecore.controller.tasks import Pool
+from mlecore.errors import BackendUnreachable, DiskError, GradingError
 from mlecore.runs.journal import now
 from mlecore.runs.lock import LockLost
 
-if TYPE_CHECKING:
-    from mlecore.model.report import Report
-
 T = TypeVar("T")
+_LASTING = {
+    *(errno.EEXIST, errno.EINVAL, errno.EISDIR, errno.ELOOP),
+    *(errno.ENAMETOOLONG, errno.ENOTDIR, errno.ENOTEMPTY),
+}
+"""Errors of the files there, not of the disk: another try would fail too."""
 
 
 class NeverStarts(Exception):
@@ -48,22 +49,16 @@ class GivenUp(Exception):
         self.error = error
 
 
-@frozen(kw_only=True, eq=False)
+@frozen(eq=False)
 class RunLife:
     """The life of each run, as coroutines for the loop's thread.
 
     They return whether they came to their end. If not, the run stays as its record says, and the reason was reported.
     """
 
-    records: Records
-    starting: Starting
-    finishing: Finishing
-    grading: Grading
+    context: Context
+    provisions: Provisions
     polling: Polling
-    tasks: Tasks
-    reporter: Reporter
-    display: Display
-    timing: Timing
 
     async def complete(self, run: ActiveRun) -> bool:
         """Take a run to its end, or back to ``planned`` after an infrastructure failure."""
@@ -86,36 +81,38 @@ class RunLife:
 
     async def close(self, run: ActiveRun, state: Literal["cancelled", "failed"], reason: str) -> bool:
         """Cancel or fail a run that has no job."""
-        return await self._rewrite(run, partial(self.records.close, run.record, state, reason))
+        return await self._rewrite(run, partial(self.context.records.close, run.record, state, reason))
 
     async def plan_again(self, run: ActiveRun) -> bool:
         """Take a run that has ended back to ``planned``, because a retry was requested."""
-        return await self._rewrite(run, partial(self.records.plan_again, run.record))
+        return await self._rewrite(run, partial(self.context.records.plan_again, run.record))
 
     # Its steps.
 
     async def _start(self, run: ActiveRun) -> None:
         """Have the backend start its job; finished files are collected at once, without a job."""
         run.phase = "starting"
+        needed = self.context, self.provisions
         try:
-            run.record, job = await self._step(run, "start", partial(self.starting.begin, run.record))
-            self._changed(run)
+            run.record, job = await self._step(run, "start", partial(start.begin, *needed, run.record))
+            self.context.reporter.changed(run.record)
             if job is not None:
-                run.record = await self._step(run, "start", partial(self.starting.launch, run.record, job))
+                run.record = await self._step(run, "start", partial(start.launch, *needed, run.record, job))
         except GivenUp as failure:
             if isinstance(failure.error, Missing):
                 raise
             run.phase = "closing"
-            close = partial(self.records.close, run.record, "failed", str(failure))
+            close = partial(self.context.records.close, run.record, "failed", str(failure))
             run.record = await self._step(run, "finish", close)
-            self._changed(run)
+            self.context.reporter.changed(run.record)
 
     async def _job_end(self, run: ActiveRun) -> JobStatus:
         """Wait for the end of its job; stop the job if the run is cancelled or far beyond its time limit."""
         assert run.record.attempt and run.record.attempt.handle
+        timing = self.context.timing
         run.phase = "waiting" if run.record.state == "waiting" else "running"
         watched_since = run.running_since = stuck_since = time.monotonic()
-        longest = run.record.limits.time + run.record.grace + self.timing.overdue
+        longest = run.record.limits.time + run.record.grace + timing.overdue
         if run.cancelled:
             self._stop(run)
         while True:
@@ -124,16 +121,16 @@ class RunLife:
                 return status
             if status.phase == "pending":
                 run.running_since = time.monotonic()
-                if time.monotonic() - watched_since > self.timing.pending:
+                if time.monotonic() - watched_since > timing.pending:
                     await self._waits(run, status.reason or "the backend has not started it yet")
                 stuck_since = stuck_since if status.stuck else time.monotonic()
-                if time.monotonic() - stuck_since > self.timing.stuck:
+                if time.monotonic() - stuck_since > timing.stuck:
                     raise NeverStarts(status.reason)
                 continue
             if run.record.state == "waiting":
                 await self._runs(run)
             if run.phase == "running" and time.monotonic() - run.running_since > longest:
-                self.reporter.say(f"{run.record.name} is far beyond its time limit: stopping it from here")
+                self.context.reporter.say(f"{run.record.name} is far beyond its time limit: stopping it from here")
                 self._stop(run)
 
     async def _waits(self, run: ActiveRun, reason: str) -> None:
@@ -144,23 +141,23 @@ class RunLife:
             return
         is_news = run.record.state != "waiting" or _words(run.record.reason) != _words(reason)
         waiting = evolve(run.record.with_attempt(started_at=None), state="waiting", reason=reason)
-        run.record = await self._step(run, "start", partial(self.records.write, waiting, why=reason))
+        run.record = await self._step(run, "start", partial(self.context.records.write, waiting, why=reason))
         if is_news:  # another place in a queue is none
-            self._changed(run)
+            self.context.reporter.changed(run.record)
 
     async def _runs(self, run: ActiveRun) -> None:
         """Its job waited, and runs now: its clock starts."""
         if run.phase == "waiting":
             run.phase = "running"
         running = evolve(run.record.with_attempt(started_at=now()), state="running", reason="")
-        run.record = await self._step(run, "start", partial(self.records.write, running))
-        self._changed(run)
+        run.record = await self._step(run, "start", partial(self.context.records.write, running))
+        self.context.reporter.changed(run.record)
 
     async def _collect(self, run: ActiveRun, status: JobStatus) -> None:
         """Fetch its files and judge how the attempt ended."""
         run.phase = "collecting"
         seconds = time.monotonic() - run.running_since
-        finish = partial(self.finishing.finish, run.record, seconds=seconds, cancelled=run.cancelled)
+        finish = partial(ending.finish, self.context, run.record, seconds=seconds, cancelled=run.cancelled)
         try:
             run.record = await self._step(run, "finish", partial(finish, status), unless_cancelled=True)
         except GivenUp as failure:
@@ -170,12 +167,12 @@ class RunLife:
             lost = JobStatus(phase="gone", reason=words, in_doubt=not status.infra_failure)
             finish = partial(finish, lost, cancelled=run.cancelled)
             run.record = await self._step(run, "finish", finish)
-        self._changed(run)
+        self.context.reporter.changed(run.record)
 
     async def _grade(self, run: ActiveRun) -> None:
         run.phase = "grading"
-        run.record, report = await self._step(run, "grade", partial(self.grading.grade, run.record))
-        self._changed(run, report)
+        run.record, report = await self._step(run, "grade", partial(grade.grade, self.context, run.record))
+        self.context.reporter.changed(run.record, report)
 
     # Ending its job.
 
@@ -188,26 +185,28 @@ class RunLife:
     def _stop(self, run: ActiveRun) -> None:
         """End its job. Its end is then noticed like any other, perhaps before the backend has returned."""
         run.phase = "stopping"
-        self.tasks.begin(self._stop_until_done(run))
+        self.context.tasks.begin(self._stop_until_done(run))
 
     async def _stop_until_done(self, run: ActiveRun) -> None:
+        assert run.record.attempt and run.record.attempt.handle
+        stop = partial(self.context.experiment.backend.stop, run.record.attempt.handle, run.record.grace)
         while run.phase == "stopping":
             try:
-                await self.tasks.call("stop", partial(self.finishing.stop, run.record))
+                await self.context.tasks.call("stop", stop)
                 return
             except Exception as error:
                 why = explain(error)
-                self.reporter.say(f"{run.record.name} cannot be stopped: {why}; trying again", every=60)
-            await self.tasks.sleep(5 * self.timing.step_delay)
+                self.context.reporter.say(f"{run.record.name} cannot be stopped: {why}; trying again", every=60)
+            await self.context.tasks.sleep(5 * self.context.timing.step_delay)
 
     def remove_job(self, handle: Handle) -> None:
         """End and remove a job that no longer belongs to a run. If that fails, resuming the group finds it."""
-        self.reporter.note("job removed", job=handle.name)
-        self.tasks.begin(self._remove_job(handle))
+        self.context.reporter.note("job removed", job=handle.name)
+        self.context.tasks.begin(self._remove_job(handle))
 
     async def _remove_job(self, handle: Handle) -> None:
         with suppress(Exception):
-            await self.tasks.call("stop", partial(self.finishing.remove_job, handle))
+            await self.context.tasks.call("stop", partial(ending.remove_job, self.context, handle))
 
     # When a step fails.
 
@@ -216,39 +215,42 @@ class RunLife:
         tries = 0
         while True:
             try:
-                done = await self.tasks.call(pool, function)
+                done = await self.context.tasks.call(pool, function)
                 run.trouble = ""
                 return done
             except (LockLost, FolderGone):
                 raise
             except Exception as error:
                 tries += 1
-                there = partial(self.grading.answers_are_there, run.record)
-                delay = retry_delay(error, tries, self.timing, starting=run.phase == "starting", answers_there=there)
+                starting, there = run.phase == "starting", partial(self._answers_are_there, run.record)
+                delay = retry_delay(error, tries, self.context.timing, starting=starting, answers_there=there)
                 if delay is None or (unless_cancelled and run.cancelled):
                     raise GivenUp(error) from error
                 self._report_retry(run, error, tries)
                 run.trouble = explain(error)
-            await self.tasks.sleep(delay)
+            await self.context.tasks.sleep(delay)
+
+    def _answers_are_there(self, record: RunRecord) -> bool:
+        return self.context.experiment.inputs[record.competition].data.private.is_dir()
 
     def _report_retry(self, run: ActiveRun, error: Exception, tries: int) -> None:
-        name, why = run.record.name, explain(error)
+        name, why, reporter = run.record.name, explain(error), self.context.reporter
         if isinstance(error, BackendUnreachable):
-            self.reporter.say(f"runs cannot go on yet, asking again: {why}", every=300)
+            reporter.say(f"runs cannot go on yet, asking again: {why}", every=300)
         else:
-            self.reporter.say(f"{name}: {run.phase}: {why}; trying again, nothing is lost", every=60)
-        if tries < self.timing.step_tries:
-            self.reporter.note("step failed", name, step=run.phase, why=why)
+            reporter.say(f"{name}: {run.phase}: {why}; trying again, nothing is lost", every=60)
+        if tries < self.context.timing.step_tries:
+            reporter.note("step failed", name, step=run.phase, why=why)
 
     def _leave(self, run: ActiveRun, error: GivenUp | FolderGone) -> None:
         """A run cannot go on now: it stays as its record says, and resuming tries again."""
         name, attempt = run.record.name, run.record.attempt
         if isinstance(error, GivenUp):
             step = "not graded" if run.phase == "grading" else run.phase
-            self.reporter.unfinished("left", f"{step}: {error}", name, step=run.phase)
+            self.context.reporter.unfinished("left", f"{step}: {error}", name, step=run.phase)
             return
         words = "its folder was deleted; its job is stopped, and resuming starts it again"
-        self.reporter.unfinished("folder deleted", words, name)
+        self.context.reporter.unfinished("folder deleted", words, name)
         if attempt and attempt.handle and run.phase != "grading":
             self.remove_job(attempt.handle)
 
@@ -259,11 +261,35 @@ class RunLife:
         except (GivenUp, FolderGone) as error:
             self._leave(run, error)
             return False
-        self._changed(run)
+        self.context.reporter.changed(run.record)
         return True
 
-    def _changed(self, run: ActiveRun, report: Report | None = None) -> None:
-        self.display.changed(run.record, report)
+
+def retry_delay(
+    error: Exception, tries: int, timing: Timing, *, starting: bool, answers_there: Callable[[], bool]
+) -> float | None:
+    """Seconds until a step is repeated, after its ``tries``-th failure; None: it is given up.
+
+    Disk and backend are waited for as long as it takes, since they recover (a wrong file in the way does not); only a
+    run that the disk keeps from ``starting`` is given up in the end. Everything else is tried a few times, if that can
+    help.
+    """
+
+    def doubled(times: int) -> float:
+        return min(timing.step_delay * 2.0 ** min(times, 20), timing.step_delay_max)
+
+    if isinstance(error, Missing):
+        return None
+    if isinstance(error, BackendUnreachable):
+        return doubled(tries - 1)
+    if isinstance(error, DiskError) or (isinstance(error, OSError) and error.errno not in _LASTING):
+        return None if starting and tries >= timing.start_tries else doubled(tries - 1)
+    if starting or tries >= timing.step_tries:
+        return None
+    if isinstance(error, GradingError):
+        # Missing answers may be back by now; a second error is for a person to fix.
+        return doubled(2 * tries) if tries == 1 or not answers_there() else None
+    return doubled(tries)
 
 
 def _words(reason: str) -> str:

@@ -64,14 +64,24 @@ class Group:
         return self.folder.name
 
 
+def new_uid() -> str:
+    """For a group."""
+    return secrets.token_hex(8)
+
+
 def create_group(
-    runs: Path, name: str | None, plan: Plan, data: tuple[str, ...] = (), plugins: tuple[PluginUse, ...] = ()
+    runs: Path,
+    name: str | None,
+    plan: Plan,
+    data: tuple[str, ...] = (),
+    plugins: tuple[PluginUse, ...] = (),
+    uid: str = "",
 ) -> Group:
     """A new group's folder. Raises UsageError if the name is taken or is not a valid name."""
     if name is not None and not _NAME.fullmatch(name):
         raise UsageError(f"{name!r} cannot be a group's name", fix="Use letters, digits and . _ -; at most 200.")
     files.make_folder(runs)
-    uid, content = secrets.token_hex(8), write_plan(plan).encode()
+    uid, content = uid or new_uid(), write_plan(plan).encode()
     stem = name or time.strftime("%Y%m%d-%H%M%S-") + plan.agents[0].label[:40]
     new = runs / f".{stem}.{uid}"  # complete before it gets its name, which another command may want too
     files.make_folder(new, exist_ok=False)

@@ -31,7 +31,7 @@ def check(lab, tmp_path, monkeypatch):
         execution = Execution(model_check=False)
         plan = evolve(experiment.plan, limits=limits, gateway=PlannedGateway(**gateway), execution=execution)
         agents = {"worker": evolve(worker, planned=planned, plugin=Loaded())}
-        preflight(evolve(experiment, plan=plan, agents=agents), tmp_path)
+        preflight(evolve(experiment, plan=plan, agents=agents), "uid")
 
     return run
 

@@ -11,11 +11,11 @@ from attrs import evolve
 
 from mlecore.controller import collect
 from mlecore.controller.ending import attempt_end, exit_code, settle_doubt, time_used
-from mlecore.model.agents import FinishedSubmission
-from mlecore.model.backends import Handle, JobStatus
-from mlecore.model.model_access import ModelAccess
-from mlecore.model.provenance import PluginUse
-from mlecore.model.record import Attempt, RunRecord
+from mlecore.controller.start import copy_finished
+from mlecore.globs import Glob
+from mlecore.model_access import ModelAccess
+from mlecore.registry.provenance import PluginUse
+from mlecore.runs.record import Attempt, RunRecord
 from mlecore.runs.secrets import remember
 from mlecore.util.globs import Glob
 from mlecore_jobs import INSIDE
@@ -242,11 +242,11 @@ def test_snapshots_that_init_cannot_have_taken_are_dropped(sandbox, record):
 def test_finished_files_stay_in_their_folders(record, tmp_path):
     file = tmp_path / "f.csv"
     file.write_text("x")
-    done = collect.take_finished_submission(record, FinishedSubmission(submission=file, files={"logs/a/b.txt": file}))
+    done = copy_finished(record, FinishedSubmission(submission=file, files={"logs/a/b.txt": file}))
     assert done.submission.read_text() == "x" and (record.folder / "logs/a/b.txt").exists()
     for name in ("../x", "/x", "run.json", "grade.json", "attempts/1/x", "."):
         with pytest.raises(ValueError, match="not a path"):
-            collect.take_finished_submission(record, FinishedSubmission(submission=None, files={name: file}))
+            copy_finished(record, FinishedSubmission(submission=None, files={name: file}))
 
 
 @pytest.mark.parametrize(

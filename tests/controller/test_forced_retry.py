@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from mlecore.cli import main
-from mlecore.controller import replacing
+from mlecore.controller import records
 from mlecore.controller.api import run_group
 from mlecore.runs import requests
 from mlecore.runs.folders import FINDINGS
@@ -109,8 +109,8 @@ def test_a_controller_that_dies_while_it_moves_the_result(lab, graded, monkeypat
 
     requests.leave(graded.parent, RUN, "force")
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(replacing.files, "rename", rename)
-        replacing.set_aside(_planned(graded))
+        patch.setattr(records.files, "rename", rename)
+        records.set_aside(_planned(graded))
     done = run_group(None, "g", lab.runs, [lab.data], lab.display, timing=lab.timing)
     assert done.outcome.complete
     record = read_record(graded)
@@ -123,12 +123,12 @@ def _planned(folder: Path):
     from mlecore.runs.store import write_record
 
     record = read_record(folder)
-    fresh = replacing.without_result(record)
+    fresh = records.without_result(record)
     return write_record(evolve(fresh, state="planned", ended=None, reason="", retry_from=1))
 
 
 def test_a_finding_that_comes_late_is_not_about_the_new_result(lab, graded):
-    replacing.set_aside(_planned(graded))
+    records.set_aside(_planned(graded))
     (graded / FINDINGS).mkdir()
     (graded / FINDINGS / "dolos.json").write_text('{"late": true}')
     run_group(None, "g", lab.runs, [lab.data], lab.display, timing=lab.timing)
@@ -157,10 +157,10 @@ def test_a_controller_at_work_is_asked(lab):
 def test_a_budget_begins_anew_with_a_forced_attempt(tmp_path):
     from attrs import evolve
 
-    from mlecore.controller.starting import _with_earlier_spending
-    from mlecore.model.backends import Resources
-    from mlecore.model.model_access import ModelAccess
-    from mlecore.model.record import Replaced
+    from mlecore.backends import Resources
+    from mlecore.controller.start import _with_earlier_spending
+    from mlecore.model_access import ModelAccess
+    from mlecore.runs.record import Replaced
 
     from .test_retried_budget import job, record, spend
 

@@ -11,7 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from attrs import evolve
 
-from mlecore.controller.job import make_job, make_task, sample_file
+from mlecore.agents import Agent, Launch, Needs
+from mlecore.controller.job import make_job, make_task, sample_file, tools
 from mlecore.controller.preflight import preflight
 from mlecore.errors import PluginError, UsageError
 from mlecore.model.agents import Agent, Launch, Needs
@@ -41,13 +42,14 @@ def test_a_task_tells_what_may_be_known_and_a_job_what_is_to_be_done(ready, tmp_
     assert (task.competition, task.metric, task.direction, task.seed) == ("coins", "accuracy", "maximize", 3)
     assert task.time_limit == 90.0 and "2 CPUs" in task.hardware and "Ten coins" in task.description
     assert task.rules in task.instructions and task.options["code"] == "0"
-    made = make_job(experiment, loaded_agent, inputs, 3, "mle-u-1", "gu", tmp_path, {"run": "r"})
+    made = make_job(experiment, loaded_agent, inputs, 3, "mle-u-1", "gu")
     job = made.job
     assert (job.name, job.group) == ("mle-u-1", "gu")
     assert (job.resources.cpus, job.resources.memory, job.resources.time_limit) == (2, 10**9, 90.0)
-    assert set(job.tools) == {"init", "validate", "sample.csv", "submission.json"}
+    files = tools(inputs, tmp_path)
+    assert set(files) == {"init", "validate", "sample.csv", "submission.json"} and files["validate"].is_file()
     assert job.files["instructions.txt"] == task.instructions.encode()
-    assert job.files["validate_submission.sh"].is_file() and job.tools["validate"].is_file()
+    assert job.files["validate_submission.sh"].is_file()
     assert job.env["MLECORE_CANDIDATES"] == "submission/submission.csv" and int(job.env["MLECORE_SNAPSHOT_BYTES"]) > 0
     assert "*.py" in job.env["MLECORE_SNAPSHOT_CODE"].splitlines()
     assert "private" not in repr(job)
@@ -95,7 +97,7 @@ def test_runs_that_start_at_once_unpack_the_sample_side_by_side(packed, tmp_path
 def test_an_odd_launch_is_the_agents_fault(ready, tmp_path, launch, words):
     experiment, loaded_agent, inputs = ready
     with pytest.raises(PluginError, match=words) as caught:
-        make_job(experiment, answer(experiment, loaded_agent, launch), inputs, 0, "j", "g", tmp_path)
+        make_job(experiment, answer(experiment, loaded_agent, launch), inputs, 0, "j", "g")
     assert "agent worker" in str(caught.value)
 
 
@@ -103,22 +105,22 @@ def test_more_network_than_given_is_refused(ready, tmp_path):
     experiment, loaded_agent, inputs = ready
     wants = answer(experiment, loaded_agent, Launch(argv=("x",), network="open"))
     with pytest.raises(UsageError, match="--network"):
-        make_job(experiment, wants, inputs, 0, "j", "g", tmp_path)
+        make_job(experiment, wants, inputs, 0, "j", "g")
     plan = evolve(experiment.plan, limits=evolve(experiment.plan.limits, network="open"))
-    assert make_job(evolve(experiment, plan=plan), wants, inputs, 0, "j", "g", tmp_path).job.resources.network == "open"
+    assert make_job(evolve(experiment, plan=plan), wants, inputs, 0, "j", "g").job.resources.network == "open"
 
 
 def test_secrets_must_be_declared_and_there(ready, tmp_path, monkeypatch):
     experiment, loaded_agent, _ = ready
     asks = answer(experiment, loaded_agent, Launch(argv=("x",), secrets=("SOME_KEY",)))
     with pytest.raises(UsageError, match="does not declare"):
-        preflight(evolve(experiment, agents={"worker": asks}), tmp_path)
+        preflight(evolve(experiment, agents={"worker": asks}), "uid")
     declared = evolve(asks, agent=Agent(summary="", secrets=("SOME_KEY",)))
     monkeypatch.delenv("SOME_KEY", raising=False)
     with pytest.raises(UsageError, match="export SOME_KEY"):
-        preflight(evolve(experiment, agents={"worker": declared}), tmp_path)
+        preflight(evolve(experiment, agents={"worker": declared}), "uid")
     monkeypatch.setenv("SOME_KEY", "x")
-    assert preflight(evolve(experiment, agents={"worker": declared}), tmp_path) == frozenset()
+    assert preflight(evolve(experiment, agents={"worker": declared}), "uid") == frozenset()
 
 
 @pytest.mark.parametrize(
@@ -153,7 +155,7 @@ def test_an_endpoint_is_reached_through_a_gateway(ready, tmp_path, monkeypatch):
         return Launch(argv=("true",), secrets=("OPENAI_API_KEY", "OTHER"), network="llm")
 
     agent = evolve(answer(experiment, loaded_agent, launch), planned=planned)
-    resources = make_job(experiment, agent, inputs, 0, "mle-u-1", "gu", tmp_path).job.resources
+    resources = make_job(experiment, agent, inputs, 0, "mle-u-1", "gu").job.resources
     assert resources.allow == ("h",), "the model is reached through the gateway alone"
     assert resources.secrets == ("HF_TOKEN", "OTHER"), "in place of a key it gets a token"
     assert seen == [f"{experiment.backend.gateway_url('mle-u-1')}/v1"]
@@ -165,8 +167,8 @@ def test_an_agent_without_a_model_has_no_relay_beside_one_that_has(ready, tmp_pa
     experiment, loaded_agent, inputs = ready
     plan = evolve(experiment.plan, limits=evolve(experiment.plan.limits, network="llm"))
     experiment = evolve(experiment, plan=plan)
-    job = make_job(experiment, loaded_agent, inputs, 0, "j", "g", tmp_path).job
+    job = make_job(experiment, loaded_agent, inputs, 0, "j", "g").job
     assert job.resources.network == "none" and b"Nothing outside" in job.files["instructions.txt"]
     wants = answer(experiment, loaded_agent, Launch(argv=("x",), network="llm"))
     with pytest.raises(UsageError, match="its runs have none"):
-        make_job(experiment, wants, inputs, 0, "j", "g", tmp_path)
+        make_job(experiment, wants, inputs, 0, "j", "g")

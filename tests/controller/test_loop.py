@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from mlecore.controller.api import run_group
 from mlecore.errors import GradingError
 from mlecore.runs import requests
 
@@ -214,3 +215,19 @@ def test_plugin_that_fails_fails_its_run_alone(lab, monkeypatch):
     outcome = lab.run()
     assert outcome.counts == {"graded": 1, "failed": 1}
     assert "unlucky" in lab.records()["worker--coins--1"].reason
+
+
+def test_an_agent_is_asked_once_for_each_run(lab, monkeypatch):
+    """The preflight's answer is kept for the run that it is about."""
+    lab.make(("worker", {}), seeds=2, name="other")
+    loaded = lab.experiment().agents["worker"].plugin
+    hook, asked = loaded.manager.hook.launch.get_hookimpls()[0], []
+    ask = hook.function
+
+    def counted(task):
+        asked.append((task.seed, str(task.home)))
+        return ask(task)
+
+    monkeypatch.setattr(hook, "function", counted)
+    done = run_group(lab.plan, "g", lab.runs, [lab.data], lab.display, timing=lab.timing)
+    assert done.outcome.complete and sorted(seed for seed, _ in asked) == [0, 1]

@@ -142,8 +142,8 @@ def test_the_preflight_of_a_plan(lab, tmp_path, monkeypatch):
         plan = evolve(experiment.plan, limits=limits, gateway=evolve(experiment.plan.gateway, key="MY_KEY"))
         experiment = evolve(experiment, plan=plan, agents={"worker": evolve(worker, planned=planned, plugin=Loaded())})
         with pytest.raises(UsageError, match=r"(?s)scripted at .*; helper at .*model_check = false"):
-            preflight(experiment, tmp_path)
+            preflight(experiment, "uid")
         assert running.served.probes == 2
-        preflight(experiment, tmp_path, begins=frozenset())
-        preflight(evolve(experiment, plan=evolve(plan, execution=Execution(model_check=False))), tmp_path)
+        preflight(experiment, "uid", begin=())
+        preflight(evolve(experiment, plan=evolve(plan, execution=Execution(model_check=False))), "uid")
         assert running.served.probes == 2

@@ -12,7 +12,7 @@ from mle_ext_obfuscation.hiding import renaming_of
 from mle_ext_obfuscation.uses import unsettled, uses
 
 from mlecore.controller import collect, shown
-from mlecore.controller.job import make_job, make_task
+from mlecore.controller.job import make_job, make_task, tools
 from mlecore.controller.shown import show
 from mlecore.errors import DataError, UsageError
 from mlecore.hookspecs import ExtensionSpec
@@ -32,7 +32,7 @@ def test_a_task_names_neither_id_nor_title(hidden, tmp_path):
     task = make_task(experiment, loaded_agent, inputs, 0, "mle-u-1")
     assert (task.competition[:5], task.title, task.metric) == ("task-", "A machine-learning task", "accuracy")
     assert task.description == "Ten things were thrown. Which side is up? Hand in the columns id and side.\n"
-    job = make_job(experiment, loaded_agent, inputs, 0, "mle-u-1", "gu", tmp_path).job
+    job = make_job(experiment, loaded_agent, inputs, 0, "mle-u-1", "gu").job
     known = [
         job.dataset.competition,
         job.dataset.public.relative_to(experiment.data.first),
@@ -103,7 +103,7 @@ def test_from_finished_files_nothing_can_be_hidden(lab, tmp_path):
     lab.make(("finished", {"file": "x"}), data={"obfuscate": "description"})
     experiment = lab.experiment()
     with pytest.raises(UsageError, match="hands in finished files"):
-        make_job(experiment, experiment.agents["finished"], experiment.inputs["coins"], 0, "j", "g", tmp_path)
+        make_job(experiment, experiment.agents["finished"], experiment.inputs["coins"], 0, "j", "g")
 
 
 @pytest.fixture
@@ -120,10 +120,10 @@ def test_in_full_an_agent_gets_other_names(fully, tmp_path):
     experiment = fully.experiment()
     inputs = experiment.inputs["coins"]
     names = names_in(inputs.shown)
-    job = make_job(experiment, experiment.agents["worker"], inputs, 0, "mle-u-1", "gu", tmp_path).job
-    header = job.tools["sample.csv"].read_text().partition("\n")[0]
+    job = make_job(experiment, experiment.agents["worker"], inputs, 0, "mle-u-1", "gu").job
+    header = tools(inputs, tmp_path)["sample.csv"].read_text().partition("\n")[0]
     assert header.split(",") == sorted((names.columns["id"], names.columns["side"]))
-    form = json.loads(job.tools["submission.json"])
+    form = json.loads(tools(inputs, tmp_path)["submission.json"])
     assert (form["id"], list(form["columns"])) == (names.columns["id"], [names.columns["side"]])
     assert sorted(path.name for path in job.dataset.public.iterdir()) == ["description.md", "table_1.csv"]
     assert job.dataset.public.parent.name == job.dataset.competition != "coins"

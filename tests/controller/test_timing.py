@@ -6,8 +6,9 @@ import errno
 
 import pytest
 
+from mlecore.controller.context import Timing
 from mlecore.controller.experiment import Missing
-from mlecore.controller.timing import Timing, retry_delay
+from mlecore.controller.run import retry_delay
 from mlecore.errors import BackendError, BackendUnreachable, GradingError
 
 TIMING = Timing()

@@ -56,7 +56,7 @@ def test_answers_that_are_away_for_a_while(lab):
 def test_a_clock_that_jumps_changes_nothing(lab, monkeypatch):
     stamps = iter(f"{year}-01-01T00:00:00+00:00" for year in range(2100, 1900, -1))
     monkeypatch.setattr(journal, "now", lambda: next(stamps))
-    for step in ("run", "finishing"):
+    for step in ("run", "ending"):
         monkeypatch.setattr(f"mlecore.controller.{step}.now", lambda: next(stamps))
     monkeypatch.setattr(time, "time", lambda: float("nan"))
     lab.make(("worker", {"seconds": "0.3", "faults": "1"}), seeds=2)

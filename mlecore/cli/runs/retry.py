@@ -58,7 +58,7 @@ def command(
 
 def _confirm(folders: Sequence[Path]) -> None:
     """Ask before results are replaced."""
-    from mlecore.controller.replacing import result_of
+    from mlecore.controller.records import result_of
 
     graded = [(folder, result) for folder in folders if any(result := result_of(folder))]
     if not graded:
