@@ -13,17 +13,16 @@ from attrs import frozen
 
 from mlecore.controller.display import Lines, Silent
 from mlecore.errors import BackendUnreachable, DataError, UsageError
-from mlecore.model.plan import Plan
+from mlecore.model.plan import Plan, PlannedRun
 from mlecore.model.record import RunRecord
 from mlecore.runs.arguments import Arguments, lists_arguments, plan_of
 from mlecore.runs.contents import check_group
 from mlecore.runs.folders import is_group
 from mlecore.runs.ownership import require_own, require_own_plan
-from mlecore.runs.plan import Plan, PlannedRun
 from mlecore.runs.planning import difference
-from mlecore.runs.record import RunRecord
 from mlecore.runs.store import Group, create_group, load_group, new_uid, open_group
-from mlecore.units import counted
+from mlecore.util import validation
+from mlecore.util.units import counted
 
 if TYPE_CHECKING:
     from mlecore.controller.context import Timing

@@ -7,12 +7,12 @@ import shutil
 import time
 from pathlib import Path
 
-from mlecore.backends import Capacity
 from mlecore.controller.context import Context
 from mlecore.controller.reporting import explain
-from mlecore.runs.plan import Plan
-from mlecore.runs.record import Limits
-from mlecore.units import counted, show_duration, show_size
+from mlecore.model.backends import Capacity
+from mlecore.model.plan import Plan
+from mlecore.model.record import Limits
+from mlecore.util.units import counted, show_duration, show_size
 
 UNBOUNDED = 100  # at once, if the backend schedules by itself and no number is given
 WITHOUT_BACKEND = 16  # at once, if agents hand in finished files

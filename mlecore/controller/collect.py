@@ -12,11 +12,8 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from mlecore import files
-from mlecore.backends import Backend, Handle
-from mlecore.globs import Glob
-from mlecore.printable import printable
-from mlecore.runs.record import Collected, RunRecord
+from mlecore.model.backends import Backend, Handle
+from mlecore.model.record import Collected, RunRecord
 from mlecore.runs.secrets import Search, TooManyPlaces, search
 from mlecore.runs.snapshots import code_snapshots
 from mlecore.util import files

@@ -13,26 +13,25 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from attrs import evolve, field, frozen
-from mlecore_jobs.fetching import GATEWAY_LOG, RELAY_LOG
 
-from mlecore import files
-from mlecore.agents import Usage
-from mlecore.backends import SUBSTITUTES, Handle, Hardware, JobStatus
 from mlecore.controller import collect
 from mlecore.controller.context import Context
 from mlecore.controller.experiment import Missing
-from mlecore.errors import BackendError, MlecoreError
-from mlecore.model_access import ModelAccess
-from mlecore.redaction import redacted
+from mlecore.errors import BackendError, MlecoreError, redacted
+from mlecore.model.agents import Usage
+from mlecore.model.backends import SUBSTITUTES, Handle, Hardware, JobStatus
+from mlecore.model.model_access import ModelAccess
+from mlecore.model.record import Availability, Ended, RunRecord, moment
 from mlecore.runs import requests
 from mlecore.runs.journal import now
 from mlecore.runs.measured import difference, measure
 from mlecore.runs.outcome import read_outcome
-from mlecore.runs.record import Availability, Ended, RunRecord, moment
 from mlecore.runs.refused import relay_refusals
 from mlecore.runs.snapshots import snapshots
 from mlecore.runs.store import require_group
-from mlecore.units import counted, show_duration
+from mlecore.util import files
+from mlecore.util.units import counted, show_duration
+from mlecore_jobs.fetching import GATEWAY_LOG, RELAY_LOG
 
 _CLOCKS_DIFFER = 5.0  # seconds that a sandbox may take to be made, and to end
 _CLOCKS_DRIFT = 0.01  # part by which clocks may differ besides: one may not run while the machine sleeps

@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from attrs import evolve, field, frozen
 
-from mlecore.agents import Agent, FinishedSubmission, Launch, Network, Recipe
-from mlecore.backends import Backend, Job
 from mlecore.controller.shown import show
 from mlecore.data.layout import DataDirs
 from mlecore.data.prepared import Prepared
 from mlecore.errors import MlecoreError, NotPrepared, UsageError
-from mlecore.model.agents import Agent, Network, Recipe
-from mlecore.model.backends import Backend
-from mlecore.model.competition import Competition
+from mlecore.model.agents import Agent, FinishedSubmission, Launch, Network, Recipe
+from mlecore.model.backends import Backend, Job
 from mlecore.model.facts import Facts
 from mlecore.model.options import resolve as resolve_options
 from mlecore.model.plan import Plan, PlannedAgent

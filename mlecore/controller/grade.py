@@ -7,21 +7,20 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve
 
-from mlecore import files
 from mlecore.controller.collect import why_no_submission
 from mlecore.controller.context import Context
-from mlecore.errors import DataError, GradingError, MlecoreError, NotPrepared
-from mlecore.redaction import redacted
+from mlecore.errors import DataError, GradingError, MlecoreError, NotPrepared, redacted
+from mlecore.model.record import RunRecord
 from mlecore.runs.journal import now
-from mlecore.runs.record import RunRecord
 from mlecore.runs.same_data import require_same_data
 from mlecore.runs.store import require_group
-from mlecore.schema import SchemaError
+from mlecore.util import files
+from mlecore.util.schema import SchemaError
 
 if TYPE_CHECKING:
     from mlecore.controller.experiment import Experiment
-    from mlecore.data import Prepared
-    from mlecore.grading.report import Report
+    from mlecore.data.prepared import Prepared
+    from mlecore.model.report import Report
 
 
 def grade(context: Context, record: RunRecord) -> tuple[RunRecord, Report]:
@@ -56,7 +55,7 @@ def grade(context: Context, record: RunRecord) -> tuple[RunRecord, Report]:
 
 def own_report(record: RunRecord) -> Report:
     """The run's grade.json. Raises GradingError if it is damaged, FileNotFoundError."""
-    from mlecore.grading.report import read_report
+    from mlecore.model.report import read_report
 
     try:
         return read_report(record.folder / "grade.json", below=record.folder.parent)

@@ -10,19 +10,17 @@ from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from uuid import uuid4
 
-from mlecore_jobs import INSIDE
-
-from mlecore.agents import FinishedSubmission, Launch, Task
-from mlecore.backends import Image, Job, Resources
 from mlecore.controller.experiment import Experiment, Inputs, JobDraft, LoadedAgent, require_network
+from mlecore.controller.instructions import hardware_words, instructions_for
 from mlecore.errors import PluginError, UsageError
 from mlecore.model.agents import FinishedSubmission, Launch, Task
 from mlecore.model.backends import Image, Job, Resources
 from mlecore.model.model_access import KEYS, ModelAccess, base_url, usual_key
+from mlecore.model.plan import Plan, PlannedAgent
 from mlecore.model.provenance import file_digest
 from mlecore.runs.code import CODE
-from mlecore.runs.plan import Plan, PlannedAgent
-from mlecore.sandbox.instructions import hardware_words, instructions_for
+from mlecore.util.globs import Glob
+from mlecore_jobs import INSIDE
 
 UNSET = Image(ref="", digest="")
 # Where some images made for MLE-bench expect what its grading server reads.

@@ -15,7 +15,6 @@ from functools import partial
 
 from attrs import evolve
 
-from mlecore import spare
 from mlecore.controller.capacity import Slots
 from mlecore.controller.context import Context, Timing
 from mlecore.controller.detection import Detection

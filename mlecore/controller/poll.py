@@ -6,10 +6,10 @@ import math
 import time
 from functools import partial
 
-from mlecore.backends import Handle, JobStatus
 from mlecore.controller.context import Context
 from mlecore.controller.reporting import explain
 from mlecore.controller.tasks import Promise
+from mlecore.model.backends import Handle, JobStatus
 
 
 class Polling:

@@ -9,8 +9,11 @@ from mlecore.controller.experiment import Experiment, Say
 from mlecore.controller.job import make_job
 from mlecore.controller.model_check import check_models
 from mlecore.errors import BackendError, UsageError
-from mlecore.model_access import ModelAccess
-from mlecore.runs.plan import PlannedRun
+from mlecore.model.agents import FinishedSubmission
+from mlecore.model.backends import Resources
+from mlecore.model.model_access import ModelAccess
+from mlecore.model.plan import PlannedRun
+from mlecore_gateway.budgets import Budget
 
 
 def preflight(

@@ -8,15 +8,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from mlecore import files
-from mlecore.agents import Recipe
-from mlecore.backends import Image, Sandbox
 from mlecore.controller.context import Context
 from mlecore.controller.experiment import Inputs
 from mlecore.controller.reporting import explain
 from mlecore.errors import BackendUnreachable
 from mlecore.model.agents import Recipe
-from mlecore.model.backends import Image
+from mlecore.model.backends import Image, Sandbox
 from mlecore.util import files
 
 T = TypeVar("T")

@@ -10,18 +10,18 @@ from typing import Any, Literal
 
 from attrs import evolve
 
-from mlecore import files, spare
-from mlecore.backends import Hardware
-from mlecore.regular import read_regular
+from mlecore.model.backends import Hardware
+from mlecore.model.record import Replaced, RunRecord
 from mlecore.runs import requests
 from mlecore.runs.cancelled import REASON, add_cancelled
 from mlecore.runs.folders import FINDINGS, RECORD
 from mlecore.runs.journal import Journal, now
 from mlecore.runs.lock import LockLost
-from mlecore.runs.record import Replaced, RunRecord
 from mlecore.runs.snapshots import HISTORY
 from mlecore.runs.store import Group, grade_of, require_group, write_record
-from mlecore.schema import LIMIT
+from mlecore.util import files, spare
+from mlecore.util.regular import read_regular
+from mlecore.util.schema import LIMIT
 
 _RESULT = (
     *("submission", "logs", "code", "code_snapshots", "snapshots"),

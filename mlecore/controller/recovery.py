@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
-from mlecore.backends import Handle
 from mlecore.controller.context import Context
 from mlecore.controller.reporting import explain
 from mlecore.controller.roster import Roster
 from mlecore.errors import BackendUnreachable, DataError
+from mlecore.model.backends import Handle
+from mlecore.model.plan import PlannedRun
+from mlecore.model.record import RunRecord
 from mlecore.runs.contents import check_run
 from mlecore.runs.digests import has_its_grade
-from mlecore.runs.plan import PlannedRun
-from mlecore.runs.record import RunRecord
 from mlecore.runs.store import Group, planned_record, recover_record
 
 

@@ -15,12 +15,13 @@ from mlecore.controller.queue import Backlog
 from mlecore.controller.reporting import ActiveRun, explain
 from mlecore.controller.run import RunLife
 from mlecore.errors import DataError, GradingError
+from mlecore.model.backends import Handle
+from mlecore.model.plan import PlannedRun
+from mlecore.model.record import Attempt, RunRecord
 from mlecore.runs import requests
 from mlecore.runs.cancelled import REASON, read_cancelled
 from mlecore.runs.contents import check_run
 from mlecore.runs.lock import LockLost
-from mlecore.runs.plan import PlannedRun
-from mlecore.runs.record import Attempt, RunRecord
 from mlecore.runs.store import planned_record, recover_record
 
 

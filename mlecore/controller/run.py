@@ -16,7 +16,6 @@ from typing import Literal, TypeVar
 
 from attrs import evolve, frozen
 
-from mlecore.backends import Handle, JobStatus
 from mlecore.controller import ending, grade, start
 from mlecore.controller.context import Context, Timing
 from mlecore.controller.experiment import Missing
@@ -26,6 +25,8 @@ from mlecore.controller.records import FolderGone
 from mlecore.controller.reporting import ActiveRun, explain
 from mlecore.controller.tasks import Pool
 from mlecore.errors import BackendUnreachable, DiskError, GradingError
+from mlecore.model.backends import Handle, JobStatus
+from mlecore.model.record import RunRecord
 from mlecore.runs.journal import now
 from mlecore.runs.lock import LockLost
 

@@ -8,20 +8,20 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 
 from attrs import evolve
-from mlecore_jobs.fetching import GATEWAY_LOG
 
-from mlecore import files
-from mlecore.agents import FinishedSubmission
-from mlecore.backends import Job
 from mlecore.controller.context import Context
 from mlecore.controller.job import make_job, tools
 from mlecore.controller.provisions import Provisions
 from mlecore.controller.records import set_aside
 from mlecore.errors import ImageGone, PluginError
+from mlecore.model.agents import FinishedSubmission
+from mlecore.model.backends import Job
+from mlecore.model.record import FINISHED, Attempt, Collected, RunRecord
 from mlecore.runs.journal import now
 from mlecore.runs.measured import spent_in
-from mlecore.runs.record import FINISHED, Attempt, Collected, RunRecord
 from mlecore.runs.secrets import remember
+from mlecore.util import files
+from mlecore_jobs.fetching import GATEWAY_LOG
 
 _KEPT = (("submission",), ("logs",), ("code",), ("snapshots",))
 

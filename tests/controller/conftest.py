@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from mlecore.competitions import competition
 from mlecore.controller.context import Timing
 from mlecore.controller.display import Silent
 from mlecore.controller.experiment import Experiment, load_experiment
 from mlecore.controller.loop import Controller
 from mlecore.controller.reporting import GroupResult
-from mlecore.data import DataDirs, Prepared
+from mlecore.data.layout import DataDirs
+from mlecore.data.prepared import Prepared
 from mlecore.data.preparing import prepare
 from mlecore.detecting.ready import ReadyDetector
 from mlecore.model.competition import Competition

@@ -12,10 +12,11 @@ from attrs import evolve
 from mlecore.controller import collect
 from mlecore.controller.ending import attempt_end, exit_code, settle_doubt, time_used
 from mlecore.controller.start import copy_finished
-from mlecore.globs import Glob
-from mlecore.model_access import ModelAccess
-from mlecore.registry.provenance import PluginUse
-from mlecore.runs.record import Attempt, RunRecord
+from mlecore.model.agents import FinishedSubmission
+from mlecore.model.backends import Handle, JobStatus
+from mlecore.model.model_access import ModelAccess
+from mlecore.model.provenance import PluginUse
+from mlecore.model.record import Attempt, RunRecord
 from mlecore.runs.secrets import remember
 from mlecore.util.globs import Glob
 from mlecore_jobs import INSIDE

@@ -10,7 +10,8 @@ import pytest
 from mlecore.controller.api import run_group
 from mlecore.controller.context import Timing
 from mlecore.controller.ending import End, availability, blame
-from mlecore.model_access import ModelAccess
+from mlecore.model.model_access import ModelAccess
+from mlecore.model.record import Ended, RunRecord
 from mlecore.runs.planning import make_plan
 from mlecore.runs.store import load_group
 from mlecore_gateway.calls import Call, Tokens

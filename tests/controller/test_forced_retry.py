@@ -157,10 +157,10 @@ def test_a_controller_at_work_is_asked(lab):
 def test_a_budget_begins_anew_with_a_forced_attempt(tmp_path):
     from attrs import evolve
 
-    from mlecore.backends import Resources
     from mlecore.controller.start import _with_earlier_spending
-    from mlecore.model_access import ModelAccess
-    from mlecore.runs.record import Replaced
+    from mlecore.model.backends import Resources
+    from mlecore.model.model_access import ModelAccess
+    from mlecore.model.record import Replaced
 
     from .test_retried_budget import job, record, spend
 

@@ -11,7 +11,6 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from attrs import evolve
 
-from mlecore.agents import Agent, Launch, Needs
 from mlecore.controller.job import make_job, make_task, sample_file, tools
 from mlecore.controller.preflight import preflight
 from mlecore.errors import PluginError, UsageError

@@ -6,19 +6,13 @@ from pathlib import Path
 
 import msgspec
 
-from mlecore.controller.starting import _with_earlier_spending
+from mlecore.controller.start import _with_earlier_spending
 from mlecore.model.backends import Dataset, Image, Job, Resources
 from mlecore.model.model_access import ModelAccess
 from mlecore.model.provenance import PluginUse
 from mlecore.model.record import Attempt, RunRecord
 from mlecore_gateway.calls import Call, Tokens
 from mlecore_jobs.fetching import GATEWAY_LOG
-
-from mlecore.backends import Dataset, Image, Job, Resources
-from mlecore.controller.start import _with_earlier_spending
-from mlecore.model_access import ModelAccess
-from mlecore.registry.provenance import PluginUse
-from mlecore.runs.record import Attempt, RunRecord
 
 DATASET = Dataset(competition="c", edition="v1", public=Path("/d"), digest="d")
 
