@@ -15,6 +15,7 @@ from mlecore.data.prepared import Prepared
 from mlecore.errors import MlecoreError, NotPrepared, UsageError
 from mlecore.model.agents import Agent, FinishedSubmission, Launch, Network, Recipe
 from mlecore.model.backends import Backend, Job
+from mlecore.model.competition import Competition
 from mlecore.model.facts import Facts
 from mlecore.model.options import resolve as resolve_options
 from mlecore.model.plan import Plan, PlannedAgent

@@ -79,7 +79,8 @@ def _existing_report(record: RunRecord) -> Report | None:
 def _new_report(experiment: Experiment, record: RunRecord) -> Report:
     submission, any_plugin = record.submission, experiment.with_installed
     data = _same_data(experiment, record)
-    report = experiment.grader.grade(submission, data, None if any_plugin else record.grader)
+    target = experiment.inputs_of(record.competition).competition
+    report = experiment.grader.grade(target, submission, data, None if any_plugin else record.grader)
     _same_data(experiment, record)  # nor were they replaced in the meantime
     where = submission.relative_to(record.folder).as_posix() if submission else ""
     report = evolve(report, run=record.uid, submission_path=where)
