@@ -19,9 +19,10 @@ from mlecore.runs.journal import Journal, now
 from mlecore.runs.lock import LockLost
 from mlecore.runs.snapshots import HISTORY
 from mlecore.runs.store import Group, grade_of, require_group, write_record
-from mlecore.util import files, spare
+from mlecore.util import files
 from mlecore.util.regular import read_regular
 from mlecore.util.schema import LIMIT
+from mlecore_jobs import spare
 
 _RESULT = (
     *("submission", "logs", "code", "code_snapshots", "snapshots"),
