@@ -24,8 +24,9 @@ from contextlib import contextmanager
 from pathlib import PurePosixPath
 from typing import IO, Any
 
-from mle_backend_docker import names, system_calls
-from mle_backend_docker.containers import add, below_home
+from mlecore_sandboxes.containers import add, below_home, names
+
+from mle_backend_docker import system_calls
 from mle_backend_docker.users import User
 from mlecore.model import backends
 from mlecore.model.backends import Job

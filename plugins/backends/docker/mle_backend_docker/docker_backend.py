@@ -18,17 +18,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
-from mle_backend_docker import (
-    fetching,
-    images,
-    names,
-    network,
-    outcome,
-    preflight,
-    system_calls,
-)
-from mle_backend_docker.containers import INIT_MARGIN, handle_of, id_of, place_of
-from mle_backend_docker.engine import Engine
+from mlecore_sandboxes.containers import INIT_MARGIN, handle_of, id_of, images, names, place_of
+from mlecore_sandboxes.containers.engine import Engine
+
+from mle_backend_docker import fetching, network, outcome, preflight, system_calls
 from mle_backend_docker.gpus import Gpus
 from mle_backend_docker.removing import remove
 from mle_backend_docker.settings import Settings

@@ -17,8 +17,10 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Any
 
-from mle_backend_docker import gateway, names
-from mle_backend_docker.engine import Engine
+from mlecore_sandboxes.containers import names
+from mlecore_sandboxes.containers.engine import Engine
+
+from mle_backend_docker import gateway
 from mlecore.errors import BackendError
 from mlecore.model.backends import Handle
 from mlecore.util.globs import Glob

@@ -15,10 +15,10 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from mle_backend_docker import images, names
+from mlecore_sandboxes.containers import images, is_loopback, names
+from mlecore_sandboxes.containers.engine import Engine
+
 from mle_backend_docker.container import hardened, log_config
-from mle_backend_docker.containers import is_loopback
-from mle_backend_docker.engine import Engine
 from mle_backend_docker.settings import Settings
 from mlecore.errors import BackendError
 from mlecore.model.backends import Job

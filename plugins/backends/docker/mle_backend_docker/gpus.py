@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, cached_property
 
-from mle_backend_docker import names
-from mle_backend_docker.engine import Engine, locked
+from mlecore_sandboxes.containers import names
+from mlecore_sandboxes.containers.engine import Engine, locked
+
 from mlecore.errors import BackendError, BackendUnreachable
 from mlecore.model.backends import Job, Problem, Resources
 from mlecore.util.child_environment import child_environment

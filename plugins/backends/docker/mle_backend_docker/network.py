@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from attrs import frozen
+from mlecore_sandboxes.containers import RELAY_PORT, names, proxy_url
+from mlecore_sandboxes.containers.engine import Engine
 
-from mle_backend_docker import gateway, names
+from mle_backend_docker import gateway
 from mle_backend_docker.container import hardened, log_config
-from mle_backend_docker.containers import RELAY_PORT, proxy_url
-from mle_backend_docker.engine import Engine
 from mlecore.errors import BackendError
 from mlecore.model.backends import GATEWAY_PORT, Job
 from mlecore_jobs import relay

@@ -19,10 +19,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from attrs import evolve
+from mlecore_sandboxes.containers import OVERTIME, STOPPED, exited, lost, names, of_code
+from mlecore_sandboxes.containers.engine import Engine, moment
 
-from mle_backend_docker import names
-from mle_backend_docker.containers import OVERTIME, STOPPED, exited, lost, of_code
-from mle_backend_docker.engine import Engine, moment
 from mle_backend_docker.gpus import models
 from mlecore.errors import BackendError
 from mlecore.model.backends import INIT_KILLED, LOST_SIGHT, Hardware, JobStatus

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from mlecore_sandboxes.containers import beyond
+from mlecore_sandboxes.containers.engine import Engine
+
 from mle_backend_docker import gateway
-from mle_backend_docker.containers import beyond
-from mle_backend_docker.engine import Engine
 from mle_backend_docker.gpus import Gpus
 from mle_backend_docker.network import PODMAN, PODMAN_FIX
 from mle_backend_docker.settings import Settings

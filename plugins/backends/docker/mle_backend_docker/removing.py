@@ -6,8 +6,10 @@ import contextlib
 import time
 from typing import Any
 
-from mle_backend_docker import gateway, names
-from mle_backend_docker.engine import Engine
+from mlecore_sandboxes.containers import names
+from mlecore_sandboxes.containers.engine import Engine
+
+from mle_backend_docker import gateway
 from mlecore.errors import BackendError
 
 REMOVAL_TIMEOUT = 60.0  # seconds

@@ -3,24 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Literal
 
 from attrs import frozen
+from mlecore_sandboxes.containers import read_labels, read_user
+from mlecore_sandboxes.containers.settings import ImageSettings
 
-from mle_backend_docker.containers import read_labels, read_user
 from mlecore.errors import UsageError
 from mlecore.model.options import setting, words
-
-BASE = "python:3.11-slim-bookworm"
-
-
-def existing_file(text: str) -> Path:
-    """Raises UsageError if there is no such file."""
-    path = Path(text).expanduser()
-    if not path.is_file():
-        raise UsageError("is not a file")
-    return path
 
 
 def read_gpus(text: str) -> int | tuple[str, ...]:
@@ -34,16 +23,9 @@ def read_gpus(text: str) -> int | tuple[str, ...]:
 
 
 @frozen(kw_only=True)
-class Settings:
+class Settings(ImageSettings):
     """Each field is an option."""
 
-    base: str = setting(
-        "base image of images built for agents: one for GPUs, from a mirror, or with your CA certificates", default=BASE
-    )
-    pull: Literal["missing", "always", "never"] = setting(
-        "when to ask the registry for an image", default="missing", choices=("missing", "always", "never")
-    )
-    ca_bundle: Path | None = setting("file of additional CA certificates (PEM) that built images trust", existing_file)
     gpus: int | tuple[str, ...] | None = setting(
         "GPUs per run: how many (1), or which of this machine (0,1, or 0, for one)", read_gpus
     )

@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from attrs import evolve
+from mlecore_sandboxes.containers import handle_of, images, names
+from mlecore_sandboxes.containers.engine import Engine, locked, moment
 
-from mle_backend_docker import container, gateway, images, names, network, system_calls
-from mle_backend_docker.containers import handle_of
-from mle_backend_docker.engine import Engine, locked, moment
+from mle_backend_docker import container, gateway, network, system_calls
 from mle_backend_docker.gpus import Gpus
 from mle_backend_docker.removing import remove
 from mle_backend_docker.settings import Settings

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from mle_backend_docker.engine import Engine
+from mlecore_sandboxes.containers.engine import Engine
 
 _MOBY = Path(__file__).parent / "moby" / "default.json"
 _PROCESS = {"ptrace": 1, "process_vm_readv": 0, "process_vm_writev": 0, "prlimit64": 0}  # call -> argument with it

@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from attrs import frozen
-
-from mle_backend_docker import names
-from mle_backend_docker.engine import Engine, locked
+from mlecore_sandboxes.containers import names
+from mlecore_sandboxes.containers.engine import Engine, locked
 
 DEFAULT = 1000
 

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mle_backend_docker import names
 from mle_backend_docker.docker_backend import DockerBackend
-from mle_backend_docker.engine import Engine
-from mle_backend_docker.settings import BASE
+from mlecore_sandboxes.containers import names
+from mlecore_sandboxes.containers.engine import Engine
+from mlecore_sandboxes.containers.settings import BASE
 
 from mlecore.errors import BackendError
 from mlecore.model.backends import Handle, Job

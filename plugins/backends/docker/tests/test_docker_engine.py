@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from mle_backend_docker import engine as engine_module
 from mle_backend_docker import starting
 from mle_backend_docker.docker_backend import DockerBackend
-from mle_backend_docker.engine import Engine
+from mlecore_sandboxes.containers import engine as engine_module
+from mlecore_sandboxes.containers.engine import Engine
 
 from mlecore.errors import BackendError, BackendUnreachable
 

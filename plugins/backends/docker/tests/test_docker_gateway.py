@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mle_backend_docker import names
 from mle_backend_docker.gateway import CALLS
+from mlecore_sandboxes.containers import names
 
 from mlecore.model.model_access import ModelAccess
 from mlecore.runs.measured import measure

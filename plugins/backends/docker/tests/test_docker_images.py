@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner, Result
-from mle_backend_docker import images, installed, installing, names
-from mle_backend_docker.settings import BASE, Settings
 from mle_ext_setup.images import command
+from mle_backend_docker.settings import Settings
+from mlecore_sandboxes.containers import images, installed, installing, names
+from mlecore_sandboxes.containers.settings import BASE
 
 from mlecore.cli import main
 from mlecore.errors import BackendError, ImageGone, MlecoreError

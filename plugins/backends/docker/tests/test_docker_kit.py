@@ -9,7 +9,7 @@ import pytest
 from mlecore_testing.backends import check_backend
 
 if TYPE_CHECKING:
-    from mle_backend_docker.engine import Engine
+    from mlecore_sandboxes.containers.engine import Engine
 
 
 @pytest.mark.docker

@@ -13,13 +13,13 @@ from typing import Any, ClassVar
 
 import pytest
 from attrs import evolve
-from mle_backend_docker import container, fetching, names, network, system_calls
-from mle_backend_docker.containers import below_home
+from mle_backend_docker import container, fetching, network, system_calls
 from mle_backend_docker.docker_backend import DockerBackend
-from mle_backend_docker.engine import FULL, Engine, whole_lines
 from mle_backend_docker.gpus import Gpus
 from mle_backend_docker.settings import read_gpus
 from mle_backend_docker.users import OURS
+from mlecore_sandboxes.containers import below_home, names
+from mlecore_sandboxes.containers.engine import FULL, Engine, whole_lines
 
 from mlecore.errors import BackendError, BackendUnreachable, UsageError
 from mlecore.model.backends import Dataset, Image, Job, Resources

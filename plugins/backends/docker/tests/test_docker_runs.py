@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from mle_backend_docker import names
-from mle_backend_docker.engine import Engine
+from mlecore_sandboxes.containers import names
+from mlecore_sandboxes.containers.engine import Engine
 
 if TYPE_CHECKING:
     from conftest import OwnEngine

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from mle_backend_docker.containers import add, below_home
+from mlecore_sandboxes.containers import add, below_home
 
 from mle_backend_kubernetes.manifests import STDIN
 from mlecore.model.backends import Job

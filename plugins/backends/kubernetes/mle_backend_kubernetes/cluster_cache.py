@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from attrs import evolve, frozen
-from mle_backend_docker.containers import id_of
+from mlecore_sandboxes.containers import id_of
 
 from mle_backend_kubernetes import names
 from mle_backend_kubernetes.cluster import Cluster, NotFound

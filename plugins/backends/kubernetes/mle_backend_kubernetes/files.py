@@ -19,7 +19,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
-from mle_backend_docker.containers import id_of
+from mlecore_sandboxes.containers import id_of
 
 from mle_backend_kubernetes import manifests, names
 from mle_backend_kubernetes.cluster import Cluster

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from mle_backend_docker.containers import RELAY_PORT
+from mlecore_sandboxes.containers import RELAY_PORT
 
 from mle_backend_kubernetes import manifests, names
 from mle_backend_kubernetes.cluster import Cluster, Exists

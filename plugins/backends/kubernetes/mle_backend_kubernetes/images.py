@@ -20,8 +20,8 @@ from mlecore.model.backends import Image
 from mlecore.model.model_access import recipe as gateway_recipe
 
 if TYPE_CHECKING:
-    from mle_backend_docker.images import Context
-    from mle_backend_docker.settings import Settings as DockerSettings
+    from mlecore_sandboxes.containers.images import Context
+    from mlecore_sandboxes.containers.settings import ImageSettings
 
 NO_REGISTRY = "Name one that the cluster pulls from, -B registry=HOST, or a finished image, -B image=REF."
 
@@ -36,7 +36,7 @@ class Images:
 
     def build(self, recipe: Recipe, log: Path) -> Image:
         """See Backend.build."""
-        from mle_backend_docker.images import context
+        from mlecore_sandboxes.containers.images import context
 
         settings = self._settings
         log.parent.mkdir(parents=True, exist_ok=True)
@@ -52,7 +52,7 @@ class Images:
 
     def helper(self) -> str:
         """For the pods beside an agent: Python, and nothing else."""
-        from mle_backend_docker.images import relay_context
+        from mlecore_sandboxes.containers.images import relay_context
 
         settings = self._settings
         if settings.helper or settings.registry is None:
@@ -61,7 +61,7 @@ class Images:
 
     def gateway(self) -> str:
         """For the gateway of a run that has a model."""
-        from mle_backend_docker.images import context
+        from mlecore_sandboxes.containers.images import context
 
         settings = self._settings
         if settings.registry is None:
@@ -85,8 +85,8 @@ class Images:
             return self._known[key]
 
     def _pushed(self, wanted: Context, base: str, out: IO[str]) -> Image:
-        from mle_backend_docker.engine import Engine
-        from mle_backend_docker.images import build_context, push, target
+        from mlecore_sandboxes.containers.engine import Engine
+        from mlecore_sandboxes.containers.images import build_context, push, target
 
         assert self._settings.registry is not None
         name = target(self._settings.registry, wanted.tag)
@@ -105,10 +105,10 @@ class Images:
         ref = push(engine, wanted.tag, self._settings.registry, out)
         return Image(ref=ref, digest=ref.partition("@")[2], installed=built.installed)
 
-    def _docker(self) -> DockerSettings:
-        from mle_backend_docker.settings import Settings as DockerSettings
+    def _docker(self) -> ImageSettings:
+        from mlecore_sandboxes.containers.settings import ImageSettings
 
-        return DockerSettings(base=self._settings.base, ca_bundle=self._settings.ca_bundle)
+        return ImageSettings(base=self._settings.base, ca_bundle=self._settings.ca_bundle)
 
 
 def _finished(ref: str, out: IO[str]) -> Image:

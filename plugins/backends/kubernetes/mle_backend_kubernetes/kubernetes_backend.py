@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any, ClassVar
 
 from attrs import evolve
-from mle_backend_docker.containers import INIT_MARGIN, handle_of, id_of, place_of
+from mlecore_sandboxes.containers import INIT_MARGIN, handle_of, id_of, place_of
 
 from mle_backend_kubernetes import archive, gateway, manifests, names, network, nodes, outcome, preflight
 from mle_backend_kubernetes.cluster import Cluster, Exists, NotFound

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from mle_backend_docker.containers import id_of
+from mlecore_sandboxes.containers import id_of
 
 from mlecore.errors import BackendError
 from mlecore.model.backends import Dataset, Handle, Job

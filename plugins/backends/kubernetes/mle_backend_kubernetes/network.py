@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 from attrs import field, frozen
-from mle_backend_docker.containers import proxy_url
+from mlecore_sandboxes.containers import proxy_url
 
 from mle_backend_kubernetes import archive, gateway, manifests, names
 from mle_backend_kubernetes.cluster import Cluster

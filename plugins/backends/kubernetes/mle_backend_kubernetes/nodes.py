@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from attrs import frozen
-from mle_backend_docker.containers import beyond
+from mlecore_sandboxes.containers import beyond
 
 from mle_backend_kubernetes.cluster import Cluster
 from mle_backend_kubernetes.cluster_cache import Pod

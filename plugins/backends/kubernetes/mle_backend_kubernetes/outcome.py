@@ -11,7 +11,7 @@ import signal
 from datetime import UTC, datetime, timedelta
 
 from attrs import evolve
-from mle_backend_docker.containers import OVERTIME, STOPPED, exited, lost, of_code
+from mlecore_sandboxes.containers import OVERTIME, STOPPED, exited, lost, of_code
 
 from mle_backend_kubernetes import names
 from mle_backend_kubernetes.cluster_cache import Condition, Job, Pod

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from attrs import frozen
-from mle_backend_docker.containers import is_loopback
+from mlecore_sandboxes.containers import is_loopback
 
 from mle_backend_kubernetes import admission, network, nodes
 from mle_backend_kubernetes.cluster import Cluster, NotFound

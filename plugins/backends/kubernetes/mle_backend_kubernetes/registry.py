@@ -8,7 +8,7 @@ import re
 from typing import Any
 from urllib.parse import urlencode
 
-from mle_backend_docker.installed import from_labels
+from mlecore_sandboxes.containers.installed import from_labels
 
 from mlecore.errors import BackendError, BackendUnreachable
 from mlecore.model.backends import Image

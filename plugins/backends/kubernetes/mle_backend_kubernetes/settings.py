@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from attrs import frozen
-from mle_backend_docker.containers import read_labels, read_user
-from mle_backend_docker.settings import BASE, existing_file
+from mlecore_sandboxes.containers import read_labels, read_user
+from mlecore_sandboxes.containers.settings import BASE, existing_file
 
 from mlecore.errors import UsageError
 from mlecore.model.options import setting

@@ -21,13 +21,13 @@ from typing import Any, TypeVar
 
 import pytest
 from kubernetes_validate import utils as kubernetes_schemas
-from mle_backend_docker.containers import id_of
 from mle_backend_kubernetes import names
 from mle_backend_kubernetes.cluster import Cluster, Exists, NotFound
 from mle_backend_kubernetes.kubernetes_backend import KubernetesBackend
 from mle_backend_kubernetes.manifests import merged
 from mle_backend_kubernetes.network import Probe
 from mle_backend_kubernetes.watch import Watch
+from mlecore_sandboxes.containers import id_of
 
 from mlecore.errors import BackendError
 from mlecore.model.backends import Handle

@@ -10,10 +10,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from mle_backend_docker.names import INSTALLED as INSTALLED_LABEL
 from mle_backend_kubernetes.images import Images
 from mle_backend_kubernetes.registry import registry_image
 from mle_backend_kubernetes.settings import Settings
+from mlecore_sandboxes.containers.names import INSTALLED as INSTALLED_LABEL
 
 from mlecore.errors import BackendError, BackendUnreachable
 from mlecore.model.agents import Recipe

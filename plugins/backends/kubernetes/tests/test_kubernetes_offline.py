@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from mle_backend_docker.containers import id_of
 from mle_backend_kubernetes import names, network
 from mle_backend_kubernetes.cluster_cache import job_of, pod_of
 from mle_backend_kubernetes.exec import Broken, Stream
 from mle_backend_kubernetes.kubernetes_backend import KubernetesBackend
+from mlecore_sandboxes.containers import id_of
 
 from mlecore.errors import BackendError, BackendUnreachable
 from mlecore.model.backends import Dataset, Image, Job, Resources

@@ -84,7 +84,7 @@ def contents() -> dict[str, bytes]:
     paths += [(own.parent, path) for path in (own / "remote").rglob("*.py")]
     for module in (mlecore_gateway, mlecore_jobs, mlecore_sandboxes):
         folder = Path(str(module.__file__)).parent
-        paths += [(folder.parent, path) for path in folder.rglob("*.py")]
+        paths += [(folder.parent, path) for path in folder.rglob("*.py") if path.parent.name != "containers"]
     out = {path.relative_to(root).as_posix(): path.read_bytes() for root, path in paths}
     out |= dict.fromkeys(_EMPTY, b"")
     for library in _LIBRARIES:

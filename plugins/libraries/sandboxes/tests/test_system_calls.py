@@ -112,7 +112,7 @@ def test_room_beyond_the_end_of_a_file_cannot_be_reserved(machine: str) -> None:
 # ---------------------------------------------------------------- Docker's default profile
 
 
-_MOBY = Path(__file__).parents[2] / "docker" / "mle_backend_docker" / "moby" / "default.json"
+_MOBY = Path(__file__).parents[3] / "backends" / "docker" / "mle_backend_docker" / "moby" / "default.json"
 _NEWER = {  # than the oldest libseccomp in use
     "cachestat": 451, "fchmodat2": 452, "map_shadow_stack": 453, "futex_wake": 454, "futex_wait": 455,
     "futex_requeue": 456, "statmount": 457, "listmount": 458, "lsm_get_self_attr": 459, "lsm_set_self_attr": 460,

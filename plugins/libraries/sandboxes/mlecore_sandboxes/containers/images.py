@@ -18,15 +18,15 @@ from typing import IO, Any
 
 from attrs import field, frozen
 
-from mle_backend_docker import names
-from mle_backend_docker.engine import Engine, locked
-from mle_backend_docker.installed import as_label, from_labels, installed
-from mle_backend_docker.installing import PIP, install
-from mle_backend_docker.settings import Settings
 from mlecore.errors import BackendError, BackendUnreachable, UsageError
 from mlecore.model.agents import Recipe
 from mlecore.model.backends import CachedImage, Image
 from mlecore_jobs.mirrors import mirrors
+from mlecore_sandboxes.containers import names
+from mlecore_sandboxes.containers.engine import Engine, locked
+from mlecore_sandboxes.containers.installed import as_label, from_labels, installed
+from mlecore_sandboxes.containers.installing import PIP, install
+from mlecore_sandboxes.containers.settings import ImageSettings
 
 BUNDLE = "/usr/local/share/ca-certificates/mlecore.crt"
 TRUSTED = "/etc/ssl/certs/mlecore-bundle.pem"
@@ -68,7 +68,7 @@ def owner() -> str:
     return f"{user}:{sys.prefix}".replace("$", "")  # a Dockerfile would take it for a variable
 
 
-def context(recipe: Recipe, settings: Settings) -> Context:
+def context(recipe: Recipe, settings: ImageSettings) -> Context:
     """The build that a recipe and the settings make. Raises UsageError for a recipe that cannot be."""
     packages = (*recipe.apt, *recipe.pip, *recipe.pip_alone, *recipe.npm)
     for text in (*packages, *recipe.programs, *recipe.files, recipe.base or ""):
@@ -143,7 +143,7 @@ def _trust() -> list[str]:
     ]
 
 
-def build(engine: Engine, settings: Settings, recipe: Recipe, log: Path) -> Image:
+def build(engine: Engine, settings: ImageSettings, recipe: Recipe, log: Path) -> Image:
     """See Backend.build."""
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("a+", encoding="utf-8") as out:
@@ -152,18 +152,18 @@ def build(engine: Engine, settings: Settings, recipe: Recipe, log: Path) -> Imag
         return build_context(engine, settings, context(recipe, settings), recipe.base or settings.base, out)
 
 
-def relay_context(settings: Settings) -> Context:
+def relay_context(settings: ImageSettings) -> Context:
     """The base image, with a Python where it has none (as bases for GPUs have not)."""
     lines = [f"FROM {settings.base}", f"LABEL {names.ROLE}=image", "USER 0", f"RUN {_PYTHON}"]
     return Context(lines=lines)
 
 
-def relay_image(engine: Engine, settings: Settings) -> str:
+def relay_image(engine: Engine, settings: ImageSettings) -> str:
     with tempfile.TemporaryFile("w+", encoding="utf-8") as out:
         return build_context(engine, settings, relay_context(settings), settings.base, out).ref
 
 
-def build_context(engine: Engine, settings: Settings, wanted: Context, base: str, out: IO[str]) -> Image:
+def build_context(engine: Engine, settings: ImageSettings, wanted: Context, base: str, out: IO[str]) -> Image:
     """The image of a context, built unless it is there."""
     # One build of the same image at a time: a second one would leave the first without a name.
     with locked(wanted.digest[:12]):
@@ -177,7 +177,7 @@ def build_context(engine: Engine, settings: Settings, wanted: Context, base: str
     return Image(ref=wanted.tag, digest=str(found["Id"]), installed=known)
 
 
-def _finished(engine: Engine, settings: Settings, ref: str, out: IO[str]) -> Image:
+def _finished(engine: Engine, settings: ImageSettings, ref: str, out: IO[str]) -> Image:
     """An image that already exists, as it is. It is started by its digest, whatever becomes of its name."""
     found = _ensure(engine, settings, ref, out)
     id, digests = str(found["Id"]), found.get("RepoDigests") or []
@@ -185,7 +185,7 @@ def _finished(engine: Engine, settings: Settings, ref: str, out: IO[str]) -> Ima
     return Image(ref=id, digest=digest, installed=installed(engine, id))
 
 
-def _ensure(engine: Engine, settings: Settings, ref: str, out: IO[str]) -> dict[str, Any]:
+def _ensure(engine: Engine, settings: ImageSettings, ref: str, out: IO[str]) -> dict[str, Any]:
     """The image, pulled where the settings say so."""
     found = engine.image(ref)
     if found is not None and settings.pull != "always":

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from mle_backend_docker import names
 from mlecore.errors import BackendError, BackendUnreachable
+from mlecore_sandboxes.containers import names
 
 if TYPE_CHECKING:
     from docker import APIClient

@@ -21,12 +21,12 @@ from typing import IO
 
 from attrs import frozen
 
-from mle_backend_docker import names, pip_download
-from mle_backend_docker.engine import Engine
-from mle_backend_docker.pip_download import BUILT, FETCHED, SDIST, SDISTS
 from mlecore.errors import BackendError
 from mlecore.model.agents import Recipe
 from mlecore_jobs.mirrors import FILES, NPMRC
+from mlecore_sandboxes.containers import names, pip_download
+from mlecore_sandboxes.containers.engine import Engine
+from mlecore_sandboxes.containers.pip_download import BUILT, FETCHED, SDIST, SDISTS
 
 PIP = "PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip"
 _OFFLINE = f"PIP_NO_INDEX=1 PIP_FIND_LINKS={FETCHED} {PIP}"

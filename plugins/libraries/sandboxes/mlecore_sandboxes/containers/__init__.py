@@ -1,4 +1,4 @@
-"""What the backends docker and kubernetes share: options, the files of a job, and how an end is told."""
+"""What the backends docker and kubernetes share: images, options, the files of a job, and how an end is reported."""
 
 from __future__ import annotations
 

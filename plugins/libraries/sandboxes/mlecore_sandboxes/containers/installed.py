@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from mle_backend_docker import list_installed, names
-from mle_backend_docker.engine import Engine
 from mlecore.errors import BackendError
+from mlecore_sandboxes.containers import list_installed, names
+from mlecore_sandboxes.containers.engine import Engine
 
 _SECONDS = 60
 _LARGEST = 64 << 10  # bytes, as it becomes a label
