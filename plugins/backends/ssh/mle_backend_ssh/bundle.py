@@ -1,4 +1,4 @@
-"""The program sent to a host: the package ``remote`` and all that it imports, in one archive named by its digest."""
+"""The program sent to a host: the package ``remote`` and the packages it needs, in one archive named by its digest."""
 
 from __future__ import annotations
 
@@ -18,10 +18,7 @@ import mlecore
 import mlecore_gateway
 import mlecore_jobs
 
-_MODULES = (
-    "agents", "backends", "child_environment", "errors", "files", "globs", "model_access", "options", "printable",
-    "redaction", "regular", "schema", "scratch", "spare", "units",
-)  # fmt: skip
+_CORE = ("errors.py", "model/*.py", "util/*.py")
 _LIBRARIES = ("attr", "attrs", "packaging")  # pure Python, and at home on 3.9
 _EMPTY = ("mlecore/__init__.py", "mle_backend_ssh/__init__.py")  # for the controller only
 
@@ -80,8 +77,8 @@ out.write(folder.encode() + b"\\n")
 def contents() -> dict[str, bytes]:
     """Path in the archive -> content."""
     core, own = (Path(str(module.__file__)).parent for module in (mlecore, mle_backend_ssh))
-    paths = [(core.parent, core / f"{name}.py") for name in _MODULES]
-    paths += [(own.parent, path) for path in (own / "remote").rglob("*.py")]
+    paths = [(core.parent, path) for pattern in _CORE for path in core.glob(pattern)]
+    paths += [(own.parent, path) for path in (own / "remote").glob("*.py")]
     for module in (mlecore_gateway, mlecore_jobs, mlecore_sandboxes):
         folder = Path(str(module.__file__)).parent
         paths += [(folder.parent, path) for path in folder.rglob("*.py") if path.parent.name != "containers"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from mle_backend_ssh import bundle
@@ -21,14 +20,40 @@ _NEW = {  # module -> names that Python 3.9 lacks
     "asyncio": {"timeout", "TaskGroup", "Runner"},
     "hashlib": {"file_digest"},
 }
-_LOADED = sorted(
-    name for name in bundle.contents() if name.startswith(("mlecore/", "mlecore_jobs/", "mlecore_sandboxes/"))
-)
 
 
-@pytest.mark.parametrize("name", _LOADED)
-def test_each_module_is_python_3_9(name: str) -> None:
-    tree = ast.parse(bundle.contents()[name], feature_version=(3, 9))
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    """What the program loads where nothing is installed: paths in the archive, whole ones for files from elsewhere."""
+    folder = tmp_path_factory.mktemp("host")
+    for name, content in bundle.contents().items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]); "
+        "import mle_backend_ssh.remote.serve, mlecore_jobs.relay, packaging.specifiers; "
+        "print(*{m.__file__ for m in list(sys.modules.values()) if getattr(m, '__file__', None)}, sep='\\n')"
+    )
+    argv = [sys.executable, "-I", "-S", "-c", code, str(folder)]
+    done = subprocess.run(argv, capture_output=True, text=True, check=True)
+    return {path.removeprefix(f"{folder}/") for path in done.stdout.splitlines()}
+
+
+def test_it_imports_nothing_that_it_does_not_bring(loaded: set[str]) -> None:
+    assert "mlecore_sandboxes/machine.py" in loaded
+    assert not [path for path in loaded if "site-packages" in path]
+
+
+def test_what_it_loads_is_python_3_9(loaded: set[str]) -> None:
+    contents = bundle.contents()
+    ours = {name for name in contents if name.startswith(("mlecore_jobs/", "mlecore_sandboxes/"))}
+    for name in ours | {name for name in loaded & contents.keys() if name.startswith("mle")}:
+        _check(contents[name])
+
+
+def _check(content: bytes) -> None:
+    tree = ast.parse(content, feature_version=(3, 9))
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.level == 0:
             assert not {alias.name for alias in node.names} & _NEW.get(node.module or "", set())
@@ -43,23 +68,6 @@ def test_each_module_is_python_3_9(name: str) -> None:
 
 def _is_none(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
-
-
-def test_it_imports_nothing_that_it_does_not_bring(tmp_path: Path) -> None:
-    for name, content in bundle.contents().items():
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-    code = (
-        "import sys; sys.path.insert(0, sys.argv[1]); "
-        "import mle_backend_ssh.remote.serve, mlecore_jobs.relay, packaging.specifiers; "
-        "print(*{m.__file__ for m in list(sys.modules.values()) if getattr(m, '__file__', None)}, sep='\\n')"
-    )
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", code, str(tmp_path)], capture_output=True, text=True, check=True
-    )
-    assert "site-packages" not in done.stdout
-    assert str(tmp_path / "mlecore_sandboxes" / "machine.py") in done.stdout.split("\n")
 
 
 def test_the_same_files_make_the_same_archive() -> None:
