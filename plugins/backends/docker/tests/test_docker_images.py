@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner, Result
-from mle_ext_setup.images import command
 from mle_backend_docker.settings import Settings
+from mle_ext_setup.images import command
 from mlecore_sandboxes.containers import images, installed, installing, names
 from mlecore_sandboxes.containers.settings import BASE
 
