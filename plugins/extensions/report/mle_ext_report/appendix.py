@@ -30,7 +30,7 @@ class Dot:
 
 @frozen(kw_only=True)
 class Appendix:
-    """Text and numbers only; ``dots`` are drawn where charts are, the table and the notes everywhere."""
+    """Text and numbers only. ``dots`` are drawn on pages; the table and the notes appear in every format."""
 
     name: str  # of its section
     title: str
@@ -42,7 +42,7 @@ class Appendix:
     dots: tuple[Dot, ...] = field(default=())
 
     def write(self, group: Path) -> Path:
-        """Into a group's folder, in place of the last one of its name. Raises UsageError if there is no such group."""
+        """Write it to a group's folder, replacing an earlier one of its name. Raises UsageError if that is no group."""
         from mlecore.runs.folders import is_group
 
         if not is_group(group):
@@ -53,7 +53,7 @@ class Appendix:
 
 
 def read_appendices(groups: Sequence[str], runs: Path) -> tuple[tuple[Appendix, ...], tuple[str, ...]]:
-    """Those of the groups, in order, and a sentence for each that cannot be read."""
+    """The appendices of the groups, in order, and a sentence for each that cannot be read."""
     found: list[tuple[str, Appendix]] = []
     problems = []
     for group in groups:

@@ -1,4 +1,4 @@
-"""The 82 competitions of MLE-bench (75, and its split dev) and what reports sort them by, without their plugins.
+"""The 82 competitions of MLE-bench (75 and its split dev) and the facts that reports need, without their plugins.
 
 Reports are read on machines where no competition is installed; a rate over a split still needs to know all of it.
 benchmark.csv repeats facts of each competition.
@@ -23,7 +23,7 @@ _NAMES = {"low": ("low", "lite", "all"), "medium": ("medium", "all"), "high": ("
 
 @frozen(kw_only=True)
 class Listed:
-    """What reports know of a competition; None where it is neither of the benchmark nor installed."""
+    """What reports know about a competition; None if it is neither in the benchmark nor installed."""
 
     id: str
     split: str | None = None
@@ -40,13 +40,13 @@ def _benchmark() -> dict[str, Listed]:
 
 
 def split_ids(split: str) -> tuple[str, ...]:
-    """Ids of "low" (or "lite"), "medium", "high", "all" or "dev": 22, 38, 15, 75 and 7. None of another word."""
+    """Ids of "low" (or "lite"), "medium", "high", "all" or "dev": 22, 38, 15, 75 and 7. Empty for any other word."""
     return tuple(listed.id for listed in _benchmark().values() if split in _NAMES[listed.split or ""])
 
 
 @cache
 def listed(competition: str) -> Listed:
-    """What is known of a competition: from the benchmark's table, else from its plugin if that is installed."""
+    """What is known about a competition: from the benchmark's table, else from its plugin if that is installed."""
     if known := _benchmark().get(competition):
         return known
     if (facts := edition_facts(competition)) is None:
@@ -63,7 +63,7 @@ def listed(competition: str) -> Listed:
 
 @cache
 def edition_facts(competition: str, edition: str = "v1") -> Facts | None:
-    """Of an installed competition; None if it is not installed, or has no such edition."""
+    """Facts of an installed competition; None if it is not installed or has no such edition."""
     from mlecore.errors import MlecoreError
     from mlecore.plugins.competitions import competition as installed
 
@@ -79,7 +79,7 @@ def comparable(competition: str, edition: str) -> bool:
 
 
 def task_family(task: str | None) -> str | None:
-    """The kind of problem in one word, for slices: a fact sheet's own words are too many to compare by."""
+    """The kind of problem in one word, for slices: fact sheets describe tasks in too many different words."""
     if task is None:
         return None
     words = task.lower()

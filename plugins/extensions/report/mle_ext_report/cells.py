@@ -64,7 +64,7 @@ def interval(value: Interval | None, digits: int = 1) -> str:
 
 
 def one_line(text: str) -> str:
-    """Printable, and on one line: what agents and detectors say may have several."""
+    """Text in printable characters on one line: words of agents and detectors may have several lines."""
     return printable(" ".join(text.split()))
 
 
@@ -82,7 +82,7 @@ class Section:
 def section(
     id: str, title: str, header: Sequence[str], rows: Iterable[Sequence[str]], notes: Iterable[str] = ()
 ) -> Section:
-    """Its cells and notes each on one line, without the columns that are empty in every row."""
+    """Create a section: cells and notes on one line each, without columns that are empty in every row."""
     cleaned = [tuple(map(one_line, row)) for row in rows]
     kept = [number for number in range(len(header)) if any(row[number] != NONE for row in cleaned)]
     return Section(
@@ -95,7 +95,7 @@ def section(
 
 
 def said_once(notes: Iterable[tuple[str, str]], keys: int) -> list[str]:
-    """Sentences, each after the keys of the setups that it is true of, unless those are all of ``keys`` setups."""
+    """Each sentence once, after the keys of its setups unless it is true of all ``keys`` setups."""
     found: dict[str, list[str]] = {}
     for key, note in notes:
         found.setdefault(note, []).append(key)

@@ -39,7 +39,7 @@ class Difference:
 
     @property
     def corrected_p(self) -> float:
-        """For the number of pairs, where there are several."""
+        """p, corrected for the number of pairs if there are several."""
         return self.p if self.p_holm is None else self.p_holm
 
 
@@ -83,7 +83,7 @@ class Side:
 
 
 def compare(a: Side, b: Side, mix: bool = False) -> Comparison | None:
-    """Over the competitions on which both have runs that count; None if none was planned for both."""
+    """Compare on the competitions where both have results; None if none was planned for both."""
     planned = a.planned & b.planned
     if not planned:
         return None
@@ -115,7 +115,7 @@ def compare(a: Side, b: Side, mix: bool = False) -> Comparison | None:
 
 
 def corrected(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
-    """With p-values corrected by Holm's method for the number of pairs that were tested, rate by rate."""
+    """Comparisons with p-values corrected by Holm's method for the number of tested pairs, rate by rate."""
     tested: dict[tuple[str, bool], list[float]] = defaultdict(list)
     for comparison in comparisons:
         for row in comparison.differences:
@@ -134,7 +134,7 @@ def corrected(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
 
 
 def _present(runs: Runs) -> list[RunRecord]:
-    """Records of runs that are not missing: those of missing ones know few of their conditions."""
+    """Records of finished runs; missing runs lack most conditions."""
     return [item.run for items in runs.values() for item in items if item.counts]
 
 
@@ -172,7 +172,7 @@ def counts(runs: Runs, rate: str, unflagged: bool = False) -> Counts:
 
 
 def _difference(rate: str, runs_a: Runs, runs_b: Runs, without_flagged: bool) -> Difference | None:
-    """None if no competition counts in the rate of both."""
+    """One rate of both; None if no competition counts for both."""
     a, b = (counts(runs, rate, without_flagged) for runs in (runs_a, runs_b))
     a, b = {id: a[id] for id in a if id in b}, {id: b[id] for id in a if id in b}
     if not a:
@@ -204,7 +204,7 @@ def _pair(competition: str, a: Sequence[Graded], b: Sequence[Graded], goal: str)
 
 
 def _quality(item: Graded, lower_is_better: bool) -> float:
-    """The score with its sign turned so that more is better; without a valid submission less than any score."""
+    """The score, negated if lower is better; -inf without a valid submission."""
     report = item.report
     if report is None or not report.valid_submission or report.exact is None or math.isnan(report.exact):
         return -math.inf
@@ -212,7 +212,7 @@ def _quality(item: Graded, lower_is_better: bool) -> float:
 
 
 def mean_score(items: Iterable[Graded]) -> float | None:
-    """Of valid submissions; None without any."""
+    """The mean over valid submissions; None without any."""
     scores = [item.report.score for item in items if item.report and item.report.score is not None]
     return statistics.fmean(scores) if scores else None
 

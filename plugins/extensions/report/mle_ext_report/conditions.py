@@ -51,7 +51,7 @@ def conditions(run: RunRecord) -> dict[str, str]:
 
 
 def _network(run: RunRecord) -> str:
-    """What was reached beside the gateway, and how far that was enforced: a limit that was not is another condition."""
+    """What runs could reach besides the gateway, and whether that was enforced, which matters as much."""
     if run.limits.network == "open":
         return "open"
     words = " ".join(["closed", *(f"except {host}" for host in run.limits.allow)])
@@ -59,7 +59,7 @@ def _network(run: RunRecord) -> str:
 
 
 def hardware_class(hardware: Hardware) -> str:
-    """CPUs and GPUs of a job: "8 CPUs, 2 x NVIDIA H200"; empty if nobody measured them."""
+    """CPUs and GPUs of a job: "8 CPUs, 2 x NVIDIA H200"; empty if they were not measured."""
     if hardware == Hardware():
         return ""
     cpus = f"{hardware.cpus:g} CPUs" if hardware.cpus is not None else "unknown CPUs"
@@ -72,7 +72,7 @@ def differences(runs: Iterable[RunRecord]) -> dict[str, list[str]]:
 
 
 def shared(runs: Iterable[RunRecord]) -> dict[str, str]:
-    """Conditions that are the same for all runs, those of single competitions left out."""
+    """Conditions that are the same for all runs, except those of single competitions."""
     return {
         name: values[0]
         for name, values in all_conditions(runs).items()
@@ -90,7 +90,7 @@ def all_conditions(runs: Iterable[RunRecord]) -> dict[str, list[str]]:
 
 
 def between(a: Iterable[RunRecord], b: Iterable[RunRecord]) -> dict[str, list[str]]:
-    """Conditions that differ between two agents' runs on the same competitions, but not what makes the agents two."""
+    """Conditions that differ between two agents' runs on the same competitions, besides the agents themselves."""
     return {name: values for name, values in differences([*a, *b]).items() if name not in OF_THE_AGENT}
 
 

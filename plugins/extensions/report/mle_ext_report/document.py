@@ -57,7 +57,7 @@ class Slice:
 
 @frozen(kw_only=True)
 class Coverage:
-    """How much there is of what was planned: what the figures are shares of."""
+    """How many of the planned runs have results: the denominator of the figures."""
 
     planned_runs: int
     graded_runs: int  # or still to be graded again
@@ -103,7 +103,7 @@ class SetupSummary:
 
     @property
     def planned_rates(self) -> SplitSummary | None:
-        """Over exactly the planned competitions, which may be a split of the benchmark; None without averages."""
+        """Rates over exactly the planned competitions, which may be a split; None without averages."""
         planned = {line.competition for line in self.runs}
         exact = (row for row in self.rates if row.rates.split == "these" or planned == set(row.rates.ids))
         return next(exact, None)
@@ -114,19 +114,19 @@ class SetupSummary:
         return None if self.planned_rates is None else self.planned_rates.rates.rates[self.goal]
 
     def cost(self, unit: str) -> float | None:
-        """The sum over all runs that count; None if it is unknown."""
+        """The sum over all results; None if it is unknown."""
         return next((cost.total for cost in self.costs if cost.unit == unit), None)
 
     @property
     def tokens(self) -> float | None:
-        """Those that are known, in and out; None if none is."""
+        """Known input and output tokens together; None if neither is known."""
         known = [found for unit in ("input tokens", "output tokens") if (found := self.cost(unit)) is not None]
         return sum(known) if known else None
 
 
 @frozen(kw_only=True)
 class Own:
-    """One's own line among the published ones."""
+    """A setup as a line of the published leaderboard."""
 
     key: str
     title: str

@@ -27,7 +27,7 @@ _LATEX = {
 
 
 def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """With pipes; what Markdown or HTML would interpret is escaped."""
+    """A pipe table; what Markdown or HTML would interpret is escaped."""
     return "\n".join([_row(header), "|" + "---|" * len(header), *map(_row, rows)])
 
 

@@ -1,4 +1,4 @@
-"""The forms of a report: text for a terminal, Markdown, JSON, CSV, a page, and a data frame for notebooks."""
+"""The formats of a report: text for a terminal, Markdown, JSON, CSV, a page, and a data frame for notebooks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _DTYPES: Mapping[object, str] = {float | None: "float64", int | None: "Int64", b
 
 
 def rendered(document: Document, form: str, width: int | None = None) -> str:
-    """The report in one of FORMATS. ``width``: columns that tables of the form "text" are folded to."""
+    """The report in one of FORMATS. ``width``: columns to which the tables of "text" are folded."""
     if form == "json":
         return json.dumps(document.to_json(), indent=2, default=str) + "\n"
     if form == "html":
@@ -41,7 +41,7 @@ def rendered(document: Document, form: str, width: int | None = None) -> str:
 
 
 def text(document: Document, width: int | None = None) -> str:
-    """Some 40 lines for a terminal, with its styles."""
+    """About 40 lines for a terminal, with styles."""
     about = "; ".join(f"{name.lower()}: {value}" for name, value in facts(document))
     lines = [click.style(printable(title(document)), bold=True), about]
     lines += [click.style(printable(warning), fg="yellow") for warning in warnings(document)]

@@ -83,7 +83,7 @@ class Graded:
 
     @property
     def outcome(self) -> Outcome:
-        """What it earned; nothing without a report."""
+        """What the run earned; nothing without a report."""
         report = self.report
         if not self.counts:
             return Outcome(ranked=self.ranked, missing=True)
@@ -103,7 +103,7 @@ class Graded:
 
     @property
     def unflagged(self) -> Outcome:
-        """The same, but nothing if a detector flagged the run."""
+        """What the run earned, or nothing if a detector flagged it."""
         return Outcome(ranked=self.ranked) if self.counts and self.suspicions else self.outcome
 
 
@@ -134,7 +134,7 @@ def _altered(run: RunRecord, damaged: Mapping[str, str]) -> Iterator[ReportedFin
 
 
 def _remarks(found: Mapping[str, Findings]) -> Iterator[ReportedFinding]:
-    """Each note, and one line for all that a detector could not decide, as its rules share the reason."""
+    """Each note, and one entry for everything that a detector could not decide: its rules share the reason."""
     for detector, findings in found.items():
         yield from (_reported(detector, finding) for finding in findings.findings if finding.verdict == "note")
         if findings.undecided:

@@ -25,7 +25,7 @@ BENCHMARK = "MLE-bench"
 
 
 def read_grading_reports(paths: Sequence[Path]) -> list[Graded]:
-    """All files as the seeds of one setup. Raises UsageError that names the file and what is wrong in it."""
+    """All files as seeds of one setup. Raises UsageError that says what is wrong in which file."""
     found = []
     first = 0
     for path in paths:
@@ -68,7 +68,7 @@ _NUMBERS = ("score", "sample_score", "gold_threshold", "silver_threshold", "bron
 
 
 def report_of(item: Any, where: str) -> Report:
-    """One of its reports. Raises UsageError that says what is wrong and ``where``."""
+    """A report from its JSON object. Raises UsageError that says what is wrong and ``where``."""
     if not isinstance(item, Mapping):
         raise UsageError(f"{where} is not an object")
     values = {key: item.get(key) for key in ("competition_id", *_BOOLEANS)}
@@ -94,7 +94,7 @@ def report_of(item: Any, where: str) -> Report:
 
 
 def imported_record(report: Report, group: str, seed: int, agent: str = BENCHMARK) -> RunRecord:
-    """The record of a run of which only its report is known; marked as imported."""
+    """The record of a run that is known only by its report; marked as imported."""
     name = f"{agent}--{report.competition_id}--{seed}"
     return RunRecord(
         uid=hashlib.sha256(f"{group}/{name}".encode()).hexdigest()[:12],

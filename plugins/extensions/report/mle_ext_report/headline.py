@@ -30,7 +30,7 @@ def title(document: Document) -> str:
 
 
 def facts(document: Document) -> list[tuple[str, str]]:
-    """Name and value of what the report covers."""
+    """What the report covers, as names and values."""
     setups = document.setups
     planned, graded = (
         sum(getattr(setup.coverage, name) for setup in setups) for name in ("planned_runs", "graded_runs")
@@ -136,7 +136,7 @@ def _success(setup: SetupSummary, where: str = "") -> str:
 
 
 def _shared(best: Sequence[SetupSummary], names: Mapping[str, str], setups: int) -> str:
-    """Of several that share the highest rate."""
+    """The sentence about several setups that share the highest rate."""
     keys = [names[setup.key] for setup in best] if len(best) == 2 else [setup.key for setup in best]
     who = f"{', '.join(keys[:-1])} and {keys[-1]}"
     first = f"Of {setups} setups, " if setups > len(best) else ""
@@ -146,7 +146,7 @@ def _shared(best: Sequence[SetupSummary], names: Mapping[str, str], setups: int)
 
 
 def _compared(pair: Comparison, best: str, subject: str, second: str) -> str:
-    """The best setup, by its key, against the second."""
+    """The sentence that compares the best setup, given by its key, with the second."""
     if not pair.differences:
         why = (
             "they ran on different editions"
@@ -180,7 +180,7 @@ def _compared(pair: Comparison, best: str, subject: str, second: str) -> str:
 
 
 def short_names(setups: Sequence[SetupSummary]) -> dict[str, str]:
-    """Key of a setup -> its agent, and of its label, options, model, edition and data what tells it from the others."""
+    """Key of a setup -> its agent, plus whatever distinguishes it from the others."""
     if len({setup.agent for setup in setups}) == len(setups) and len({setup.edition for setup in setups}) == 1:
         return {setup.key: _cut(setup.agent) for setup in setups}
     parts = {setup.key: _PART.split(setup.title) for setup in setups}

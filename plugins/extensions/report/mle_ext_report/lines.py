@@ -72,7 +72,7 @@ _OF_REPORT = (
 
 
 def run_line(item: Graded, column: str) -> RunLine:
-    """``column``: its seed among all of the setup's."""
+    """``column``: the run's seed, unique within its setup."""
     run, report = item.run, item.report
     facts = edition_facts(run.competition, run.edition) if run.edition != "v1" else None
     comparability = facts.comparability if facts else "same" if run.edition == "v1" else None

@@ -79,7 +79,7 @@ def _marked(setup: Setup) -> Iterable[str]:
 
 
 def _coverage(setup: Setup, coverage: Coverage) -> Iterable[str]:
-    """The denominator of every rate, where it is not simply all runs."""
+    """The denominator of the rates if it is not simply all runs."""
     runs = counted(coverage.planned_runs, "run")
     competitions = counted(coverage.planned_competitions, "competition")
     missing = [item.run.name for item in setup.runs if not item.counts]
@@ -94,7 +94,7 @@ def _coverage(setup: Setup, coverage: Coverage) -> Iterable[str]:
 
 
 def _incomplete_seeds(rows: Sequence[SplitRates]) -> Iterable[str]:
-    """Which seeds have no graded run on some competitions of a row, and what that does to the row."""
+    """Seeds without a graded run on some competition of a row, and the effect on the row."""
     uncovered = [f"{row.split} ({row.competitions})" for row in rows if row.incomplete and not row.seeds]
     if uncovered:
         yield (
@@ -127,7 +127,7 @@ def _not_compared(item: Graded) -> str:
 
 
 def _model_notes(setup: Setup) -> Iterable[str]:
-    """About runs whose model often did not answer."""
+    """Runs whose model often did not answer."""
     many = [
         (calls.failed / max(calls.calls, calls.failed), f"{item.run.name} ({calls.failed} of {calls.calls}")
         for item in setup.counted

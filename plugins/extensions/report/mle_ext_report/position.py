@@ -24,7 +24,7 @@ def position(report: Report | None) -> float | None:
 
 
 def positions(runs: Sequence[Graded]) -> list[float | None]:
-    """Of each run; a missing one lies at 0, unless its competition's other runs show that there is no axis."""
+    """The position of each run; a missing one is at 0, unless other runs show that the competition has no axis."""
     found = [position(item.report) if item.counts else None for item in runs]
     without = {item.run.competition for item, place in zip(runs, found, strict=True) if item.report and place is None}
     return [

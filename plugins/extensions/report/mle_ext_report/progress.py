@@ -54,7 +54,7 @@ def _instant(seconds: float, runs: Sequence[Graded]) -> Instant:
 
 
 def _state(item: Graded, final: float | None, seconds: float) -> tuple[Outcome, float | None]:
-    """What one run had earned at one time, and its position. ``final``: the position that it reached in the end."""
+    """What a run had earned by this time, and its position. ``final``: its position in the end."""
     if item.run.seconds is not None and item.run.seconds <= seconds:
         return item.outcome, final
     last = next((moment for moment in reversed(item.history) if moment.seconds <= seconds), None)

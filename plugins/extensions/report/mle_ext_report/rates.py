@@ -85,8 +85,8 @@ def rate(shares: Sequence[float]) -> Rate:
 def unranked(
     competitions: Iterable[str], edition: str = "v1", runs: Iterable[tuple[str, bool]] = ()
 ) -> tuple[str, ...]:
-    """Those that no medal rate counts: their human leaderboard does not compare with the edition, or one of the runs
-    (competition, could it earn a medal?) shows that there is none."""
+    """Competitions that no medal rate counts: their human leaderboard does not compare with the edition, or one of the
+    runs (competition, could it earn a medal?) shows that there is none."""
     without = {competition for competition, could in runs if not could}
     return tuple(id for id in competitions if id in without or not comparable(id, edition))
 

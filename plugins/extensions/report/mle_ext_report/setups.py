@@ -29,7 +29,7 @@ class Setup:
 
     @property
     def counted(self) -> list[Graded]:
-        """Without those that are missing."""
+        """The runs that count as results."""
         return [graded for graded in self.runs if graded.counts]
 
     @property
@@ -74,7 +74,7 @@ def _key(run: RunRecord) -> tuple[object, ...]:
 
 
 def differ_in_edition(a: Setup, b: Setup) -> bool:
-    """Do two setups differ in the edition, and in nothing else that tells setups apart?"""
+    """Do two setups differ only in the edition?"""
 
     def rest(of: Setup) -> tuple[object, ...]:
         run = of.runs[0].run
@@ -84,7 +84,7 @@ def differ_in_edition(a: Setup, b: Setup) -> bool:
 
 
 def _scopes(run: RunRecord) -> Sequence[tuple[object, ...]]:
-    """The runs whose data a run is taken to share, the nearest first."""
+    """The sets of runs whose kind of data a run is assumed to share, the nearest first."""
     key = _key(run)
     return (*key, run.group_uid, run.competition), (*key, run.group_uid), key
 

@@ -19,7 +19,7 @@ _LARGEST = 2**19  # cells of the table of all subsets; beyond, subsets are drawn
 
 @frozen(kw_only=True)
 class SignFlips:
-    """The test's result. Differences are in the unit of those that were given."""
+    """The test's result, in the unit of the differences given."""
 
     p: float  # two-sided
     smallest_p: float  # that differences of these sizes could give: 2 / 2^m, where m of them are not 0
@@ -56,7 +56,7 @@ def sign_flips(differences: Sequence[Fraction]) -> SignFlips:
 
 
 def _first(means: NDArray[Any], chances: NDArray[Any], none: float) -> float:
-    """The first of the ascending means up to which the chances, with that of the empty subset, come to half of 5 %."""
+    """The first mean, in ascending order, at which the cumulative chance (with the empty subset) reaches 2.5 %."""
     import numpy as np
 
     if none >= ALPHA / 2:
@@ -65,7 +65,7 @@ def _first(means: NDArray[Any], chances: NDArray[Any], none: float) -> float:
 
 
 def _subsets(differences: Sequence[Fraction]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Size and sum of the subsets that are not empty, and the chance of each such pair if subsets are drawn evenly."""
+    """Size and sum of non-empty subsets, and the chance of each such pair if all subsets are equally likely."""
     import numpy as np
 
     unit = math.lcm(*(difference.denominator for difference in differences))

@@ -90,7 +90,7 @@ def paired_difference(a: Counts, b: Counts) -> PairedDifference:
 
 
 def _newcombe(a: Counts, b: Counts) -> Interval | None:
-    """Of the difference of two paired shares; their correlation over competitions is 0 where one does not vary."""
+    """The interval of the difference of two paired shares; their correlation is 0 if one does not vary."""
     of_a, of_b = rate_interval(a), rate_interval(b)
     if of_a is None or of_b is None:
         return None
@@ -112,7 +112,7 @@ def _newcombe(a: Counts, b: Counts) -> Interval | None:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """p-values of several tests, corrected for their number, in the same order (Holm 1979, Scand. J. Statistics 6)."""
+    """p-values corrected for the number of tests, in the same order (Holm 1979, Scand. J. Statistics 6)."""
     corrected = [0.0] * len(p_values)
     largest = 0.0
     for rank, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):

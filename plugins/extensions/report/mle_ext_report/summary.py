@@ -35,7 +35,7 @@ def summarise(
     mix: bool = False,
     against_published: bool = False,
 ) -> Document:
-    """A whole report on planned runs, those that are missing included.
+    """A whole report on planned runs, including missing ones.
 
     ``competitions`` limits it to these. ``pad_missing`` counts missing runs as failures; else they are left out.
     ``mix`` averages and compares where conditions differ. Raises UsageError if no run is on one of ``competitions``.
@@ -73,7 +73,7 @@ def summarise(
 
 
 def _counted(setup: Setup, pad: bool) -> list[Graded]:
-    """The runs that figures are computed from: missing ones count as failures, or not at all."""
+    """The runs that enter the figures: with or without missing ones, which count as failures."""
     return list(setup.runs) if pad else setup.counted
 
 
@@ -161,7 +161,7 @@ def _split_summaries(
 
 
 def _counts(kind: str, row: SplitRates, outcomes: Mapping[str, Mapping[str, Outcome]]) -> Counts:
-    """Of exactly the runs that the rate counts."""
+    """Successes among exactly the runs that the rate counts."""
     left_out = row.unranked if kind in MEDAL_RATES else ()
     runs = ((id, outcomes[seed].get(id, FAILURE)) for id in row.ids if id not in left_out for seed in row.seeds)
     return counts_of(runs, kind)

@@ -115,7 +115,7 @@ def outcomes(runs: Sequence[Graded]) -> dict[str, int]:
 
 
 def _general(reason: str) -> str:
-    """The first line with its numbers and quoted values left out, so that like reasons are counted together."""
+    """The first line without its numbers and quoted values, so that similar reasons are counted together."""
     line = (reason.splitlines() or [""])[0]
     line = re.sub(r"'[^']*'|\"[^\"]*\"", "'…'", line)
     line = re.sub(r"\d[\d,.]*(?<![,.])", "N", line)
@@ -140,14 +140,14 @@ class DetectorUse:
 
     @property
     def gap(self) -> str:
-        """How many of the runs it judged, in words, where it did not judge all of them."""
+        """How many runs it judged, in words; empty if it judged all."""
         judged = self.runs - self.not_judged
         which = f"{judged} of {self.runs} runs" if judged else "no run, although the plan names it"
         return f"by {self.detector} {which}" if self.not_judged else ""
 
 
 def detectors(runs: Sequence[Graded]) -> tuple[DetectorUse, ...]:
-    """By name: those that judged a run, and those that the plan names."""
+    """Detectors that judged a run or are named in the plan, by name."""
     by_name: dict[str, list[Judgement]] = {name: [] for item in runs for name in item.planned_detectors}
     for item in runs:
         for judgement in item.judgements:

@@ -116,6 +116,23 @@ def test_hostile_words_stay_words(graded, report) -> None:
     assert "<script>" not in out and "\\<script\\>" in out and "\\|x\\|" in out
 
 
+@pytest.mark.parametrize("suffix", [".txt", ".md", ".json", ".csv", ".html"])
+def test_a_file_has_the_format_of_its_suffix(suffix: str, tmp_path: Path) -> None:
+    folder = str(drawn_groups.write_group(tmp_path, "g", competitions=["leaf-classification"], seeds=1))
+    path = tmp_path / f"report{suffix}"
+    printed = report(folder, "--output", str(path)).output
+    text = path.read_text()
+    assert "Results by competition" in printed
+    known = {
+        ".txt": lambda: text == printed,
+        ".md": lambda: "\n|---|" in text,
+        ".json": lambda: json.loads(text)["setups"],
+        ".csv": lambda: len(list(csv.DictReader(text.splitlines()))) == 1,
+        ".html": lambda: text.startswith("<!doctype html>"),
+    }
+    assert known[suffix]()
+
+
 def test_conditions_that_differ(tmp_path) -> None:
     folder = drawn_groups.write_group(tmp_path, "g", competitions=["leaf-classification"], seeds=2)
     assert report("g", "--runs", str(tmp_path)).exit_code == 0

@@ -25,7 +25,7 @@ Strip = tuple[str, str, str, str, Markup]
 
 
 def appendix(found: Appendix) -> Markup | None:
-    """Its chart, if it has one."""
+    """The appendix's chart, if it has one."""
     if len(found.dots) < 2:
         return None
     points = [Point(x=dot.x, y=dot.y, words=f"{dot.name}: {dot.x:.3f}, {dot.y:.3f}", number=0) for dot in found.dots]
@@ -33,7 +33,7 @@ def appendix(found: Appendix) -> Markup | None:
 
 
 def strips(setups: Sequence[SetupSummary], numbers: Numbers) -> dict[bool, list[Strip]]:
-    """Those of competitions with medals (True), and without."""
+    """The strips of competitions with medals (True) and of those without (False)."""
     found: dict[bool, list[Strip]] = {True: [], False: []}
     for competition, by_setup in by_competition(setups).items():
         lines = [line for setup in setups for line in by_setup.get(setup.key, ())]
@@ -61,7 +61,7 @@ def strips(setups: Sequence[SetupSummary], numbers: Numbers) -> dict[bool, list[
 
 
 def axis_of(some: RunLine, lines: Sequence[RunLine]) -> Axis | None:
-    """Without medals it ends at the best run; None if that is no better than the sample submission."""
+    """The axis of a strip. Without medals it ends at the best run; None if that is no better than the sample."""
     lower = bool(some.lower_is_better)
     if some.gold_threshold is not None:
         return Axis(
@@ -127,5 +127,5 @@ def _point(setup: SetupSummary, unit: str, numbers: Numbers) -> Point:
 
 
 def _per_run(setup: SetupSummary, unit: str) -> float | None:
-    """The mean of the runs that know it."""
+    """The mean over the runs whose cost is known."""
     return next((cost.total / cost.known for cost in setup.costs if cost.unit == unit), None)

@@ -37,7 +37,7 @@ class Matrix:
 
 
 def matrix(setups: Sequence[SetupSummary]) -> Matrix:
-    """In the order of ``setups``."""
+    """Columns are in the order of ``setups``."""
     links = {id(line): f"#run-{setup.key}-{at}" for setup in setups for at, line in enumerate(setup.runs)}
     scores = len(setups) <= _WITH_SCORES
     rows: dict[str, list[tuple[str, tuple[Cell, ...]]]] = {}

@@ -33,7 +33,7 @@ class Triangle:
 
 
 def triangle(comparisons: Sequence[Comparison], setups: Sequence[SetupSummary]) -> Triangle | None:
-    """In the order of ``setups``; None if nothing is compared."""
+    """Rows and columns are in the order of ``setups``; None if nothing is compared."""
     by_pair = {frozenset((found.a, found.b)): found for found in comparisons if found.differences}
     if not by_pair:
         return None

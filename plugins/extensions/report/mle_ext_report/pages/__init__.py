@@ -32,7 +32,7 @@ class Head:
 
 
 def environment(*folders: Path) -> jinja2.Environment:
-    """Templates from these folders, then from the library.
+    """Templates from these folders, then from this package.
 
     Text is escaped, control characters and those that turn its direction are spelled out; an unknown variable is an
     error.
@@ -63,7 +63,7 @@ def environment(*folders: Path) -> jinja2.Environment:
 def inline(css: str = "", js: str = "") -> Head:
     """For a page that is one file. The policy allows its one style and its one script by their hashes, nothing else.
 
-    ``css`` and ``js`` are added to the library's own. Attributes such as ``style`` and ``onclick`` have no effect.
+    ``css`` and ``js`` are added to the shared ones. Attributes such as ``style`` and ``onclick`` have no effect.
     """
     style, script = (
         (ASSETS / name).read_text(encoding="utf-8") + more for name, more in (("pages.css", css), ("pages.js", js))

@@ -122,7 +122,7 @@ def _frame(x: Scale, y: Scale) -> Markup:
 
 
 def _end_labels(ends: Sequence[tuple[float, Line]]) -> Iterable[Markup]:
-    """Right of the lines, moved apart where they would overlap; of many lines, only those with their own colour."""
+    """Names right of the lines, moved apart if they would overlap; of many lines, only those with their own colour."""
     if len(ends) > COLOURS:
         ends = [end for end in ends if series(end[1].number) != series(None)]
     ends = sorted(ends, key=lambda end: end[0])

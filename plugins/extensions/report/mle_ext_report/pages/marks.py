@@ -34,7 +34,7 @@ class Square:
 
 
 def kind(submission: str, medal: str | None, above_median: bool | None, beats_sample: bool | None) -> str:
-    """Of the square of a run. ``medal``: "none" if it earned none, None if none can be earned."""
+    """The kind of a run's square. ``medal``: "none" if it earned none, None if none can be earned."""
     if medal in ("gold", "silver", "bronze"):
         return medal
     if submission == "valid":

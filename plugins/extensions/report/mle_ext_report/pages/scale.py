@@ -24,7 +24,7 @@ class Scale:
     marks: Mapping[str, float] = field(factory=dict)
 
     def fitted(self, values: Iterable[float]) -> Scale:
-        """With both ends, and with ticks."""
+        """The scale with both ends and ticks."""
         known = [value for value in (*values, *self.marks.values()) if self._shows(value)]
         low = self.low if self.low is not None else min(known, default=1.0 if self.log else 0.0)
         high = self.high if self.high is not None else max(known, default=low)
@@ -40,7 +40,7 @@ class Scale:
         return evolve(self, low=low, high=high, ticks=[tick for tick in ticks if low <= tick <= high])
 
     def at(self, value: float) -> float:
-        """From 0 (low) to 1 (high), cut off at both ends. Needs both."""
+        """From 0 (low) to 1 (high), cut off at both ends. Both must be set."""
         assert self.low is not None and self.high is not None
         low, high, value = (
             (math.log(x) for x in (self.low, self.high, value)) if self.log else (self.low, self.high, value)
@@ -58,7 +58,7 @@ class Scale:
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """Some five round numbers from at most ``low`` to at least ``high``."""
+    """About five round numbers from at most ``low`` to at least ``high``."""
     rough = (high - low) / 5
     size = 10.0 ** math.floor(math.log10(rough))
     step = next(size * factor for factor in (1, 2, 5, 10) if size * factor >= rough * 0.999)

@@ -84,7 +84,7 @@ def score_strip(axis: Axis, dots: Sequence[Dot], words: str = "") -> Markup:
 
 
 def strip_scale(medals: bool) -> Markup:
-    """What stands above strips: the names of their steps; without medals there are two, the sample and the best run."""
+    """The names of the steps, to show above strips; without medals there are two: the sample and the best run."""
     steps = enumerate(_STEPS) if medals else ((0, "sample"), (5, "best run"))
     names = {"best": "best human"}
     parts = [

@@ -47,7 +47,7 @@ def sections(document: Document) -> Iterator[Section]:
 
 
 def brief(document: Document) -> Iterator[Section]:
-    """The same in some 40 lines of a terminal: sections cut to their most telling rows; empty ones left out."""
+    """The report in about 40 lines of a terminal: sections that are not empty, cut to their most telling rows."""
     of = document.setups
     found = (
         _cut(of_setups.overview(of), _SETUPS),
@@ -66,7 +66,7 @@ def brief(document: Document) -> Iterator[Section]:
 
 
 def _results(setups: Sequence[SetupSummary]) -> Section:
-    """Of the best setups; if competitions are many, those where setups differ most, or have most success."""
+    """Results of the best setups; of many competitions, those where setups differ most, or succeed most."""
     shown = ranked(setups)[:_COLUMNS]
     every = results.by_competition(shown)
     if len(every) <= _ROWS:
@@ -85,7 +85,7 @@ def _results(setups: Sequence[SetupSummary]) -> Section:
 
 
 def _cut(section: Section, most: int) -> Section:
-    """With the first rows and notes, and how many more there are."""
+    """Keep the first rows and notes, and say how many more there are."""
     more, notes = len(section.rows) - most, section.notes
     if len(notes) > most:
         notes = (*notes[:most], f"{len(notes) - most} more notes.")

@@ -15,7 +15,7 @@ def differences(setups: Sequence[SetupSummary]) -> Section:
 
 
 def conditions(setups: Sequence[SetupSummary]) -> Section:
-    """Those that all setups share, then one column per setup."""
+    """Conditions that all setups share, then a column for each setup."""
     names = dict.fromkeys(name for setup in setups for name in setup.conditions)
     values = {name: [setup.conditions.get(name, NONE) for setup in setups] for name in names}
     alike = {name: of[0] for name, of in values.items() if len(set(of)) == 1}
@@ -27,7 +27,7 @@ def conditions(setups: Sequence[SetupSummary]) -> Section:
 
 
 def methods(document: Document) -> Section:
-    """Of the figures that this report has."""
+    """How the figures in this report are computed."""
     rows = ((figure, computed, source or NONE) for figure, computed, source in _methods(document))
     return section("methods", "How the figures are computed", ("FIGURE", "COMPUTED AS", "SOURCE"), rows)
 

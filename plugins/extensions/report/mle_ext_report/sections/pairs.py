@@ -53,7 +53,7 @@ def _p(found: Comparison) -> tuple[float, float]:
 
 
 def _not_compared(comparisons: Sequence[Comparison]) -> list[str]:
-    """Reasons, each with the pairs that it concerns."""
+    """Why pairs are not compared, each reason with its pairs."""
     found: dict[tuple[str, str, str], list[str]] = {}
     for comparison in comparisons:
         if comparison.differ:
@@ -99,7 +99,7 @@ def _notes(document: Document) -> Iterator[str]:
 
 
 def _apart(rows: Sequence[Change]) -> str:
-    """How far apart, on the scale that all competitions share."""
+    """How far apart the editions are, on the scale that all competitions share."""
     both = [
         (row.a_position, row.b_position) for row in rows if row.a_position is not None and row.b_position is not None
     ]
@@ -136,7 +136,7 @@ def published_entries(document: Document) -> Section:
 
 
 def not_comparable(document: Document) -> Section:
-    """A reason that holds for several setups stands once."""
+    """Each reason once, with the setups that it holds for."""
     found: dict[str, list[str]] = {}
     for own in document.own:
         for reason in own.not_comparable:

@@ -51,7 +51,7 @@ def metric(line: RunLine) -> str:
 
 
 def mean_score(runs: Sequence[RunLine]) -> str:
-    """Of valid submissions; empty without any."""
+    """The mean over valid submissions; empty without any."""
     scores = [line.score for line in runs if line.score is not None]
     return f"{statistics.fmean(scores):.5f}" if scores else ""
 
@@ -154,7 +154,7 @@ def runs(setups: Sequence[SetupSummary]) -> Section:
 
 
 def submission(line: RunLine) -> str:
-    """What became of it, how the run ended, and whether it is known to be clean."""
+    """What became of the submission, how the run ended, and whether it is known to be clean."""
     process = "" if line.ended in (None, "finished") else line.ended.replace("_", " ")
     told = "" if line.outcome in ("", HOW_AGENTS_END["submitted"]) else f"agent: {line.outcome}"
     ended = f" ({'; '.join(filter(None, (process, told)))})" if process or told else ""

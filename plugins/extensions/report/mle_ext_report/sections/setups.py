@@ -58,7 +58,7 @@ def _row(setup: SetupSummary, counted_too: bool, several: bool) -> tuple[str, ..
 
 
 def _tokens(setup: SetupSummary) -> str:
-    """With the estimate where calls did not report theirs."""
+    """Including the estimate for calls that did not report their tokens."""
     estimated = setup.cost("estimated tokens")
     if estimated is None:
         return quantity(setup.tokens)
@@ -70,7 +70,7 @@ def _tokens(setup: SetupSummary) -> str:
 
 
 def _unknown_costs(setup: SetupSummary) -> Iterator[str]:
-    """What the sums leave out, and which of them only the agents' logs tell."""
+    """What the sums leave out, and which come from the agents' logs alone."""
     if (estimated := setup.cost("estimated tokens")) is not None:
         yield f"About {quantity(estimated)} tokens are estimates, of calls whose responses do not report them."
     for cost in setup.costs:
