@@ -76,7 +76,6 @@ def run_line(item: Graded, column: str) -> RunLine:
     run, report = item.run, item.report
     facts = edition_facts(run.competition, run.edition) if run.edition != "v1" else None
     comparability = facts.comparability if facts else "same" if run.edition == "v1" else None
-    usage = run.usage
     medals = report is not None and report.gold_threshold is not None
     submission: str
     if not item.counts:
@@ -110,11 +109,9 @@ def run_line(item: Graded, column: str) -> RunLine:
         above_median=report.above_median if report and medals else None,
         position=position(report) if item.counts else None,
         hours=None if run.seconds is None else run.seconds / 3600,
-        input_tokens=usage.input_tokens if usage else None,
-        output_tokens=usage.output_tokens if usage else None,
-        cost_usd=usage.cost_usd if usage else None,
         suspicions=item.suspicions,
         remarks=item.remarks,
         judged={judgement.detector: judgement.outcome for judgement in item.judgements},
         **{name: getattr(report, name, None) for name in _OF_REPORT},
+        **{name: getattr(run.usage, name, None) for name in ("input_tokens", "output_tokens", "cost_usd")},
     )

@@ -16,7 +16,8 @@ from attrs import frozen
 from mle_ext_report.benchmark import SPLITS, comparable, split_ids
 from mle_ext_report.statistics import Counts
 
-MEDAL_RATES = ("any_medal", "gold", "silver", "bronze", "above_median")
+MEDALS = ("gold", "silver", "bronze")
+MEDAL_RATES = ("any_medal", *MEDALS, "above_median")
 RATES = (*MEDAL_RATES, "valid", "made")
 
 

@@ -6,14 +6,15 @@ from collections.abc import Mapping, Sequence
 
 from attrs import frozen
 
+from mle_ext_report.benchmark import SPLITS
 from mle_ext_report.cells import one_line, score
 from mle_ext_report.document import SetupSummary
 from mle_ext_report.lines import RunLine
 from mle_ext_report.pages.marks import Square, kind
+from mle_ext_report.rates import MEDALS
 from mle_ext_report.sections.results import by_competition, facts_line, mean_score
 
 _WITH_SCORES = 4  # setups; with more of them, mean scores would make the table too wide
-_SPLITS = ("low", "medium", "high")
 
 
 @frozen(kw_only=True)
@@ -33,7 +34,7 @@ class Matrix:
 
     @property
     def medals(self) -> bool:
-        return not self.kinds.isdisjoint(("gold", "silver", "bronze"))
+        return not self.kinds.isdisjoint(MEDALS)
 
 
 def matrix(setups: Sequence[SetupSummary]) -> Matrix:
@@ -43,12 +44,12 @@ def matrix(setups: Sequence[SetupSummary]) -> Matrix:
     rows: dict[str, list[tuple[str, tuple[Cell, ...]]]] = {}
     for competition, by_setup in by_competition(setups).items():
         some = facts_line(by_setup)
-        split = some.split if some.split in _SPLITS else "other"
+        split = some.split if some.split in SPLITS else "other"
         cells = tuple(_cell(by_setup.get(setup.key, ()), links, scores) for setup in setups)
         rows.setdefault(split, []).append((one_line(competition), cells))
     squares = [square for of in rows.values() for _, cells in of for cell in cells for square in cell.squares]
     return Matrix(
-        rows={split: rows[split] for split in (*_SPLITS, "other") if split in rows},
+        rows={split: rows[split] for split in (*SPLITS, "other") if split in rows},
         kinds=frozenset(square.kind for square in squares)
         | ({"flagged"} if any(square.flagged for square in squares) else set()),
     )

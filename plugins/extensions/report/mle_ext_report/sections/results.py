@@ -9,12 +9,11 @@ from collections.abc import Sequence
 from mle_ext_report.cells import FLAGGED, NONE, Section, interval, number, out_of, score, section, threshold
 from mle_ext_report.document import SetupSummary
 from mle_ext_report.lines import RunLine
+from mle_ext_report.rates import MEDALS
 from mle_ext_report.sections.setups import goals
 from mle_ext_report.statistics import LEVEL
 from mlecore.model.agents import OUTCOMES as HOW_AGENTS_END
 from mlecore.util.units import show_duration
-
-_ORDER = ("gold", "silver", "bronze")
 
 
 def by_competition(setups: Sequence[SetupSummary]) -> dict[str, dict[str, list[RunLine]]]:
@@ -63,7 +62,7 @@ def _earned(runs: Sequence[RunLine]) -> str:
     mean = mean_score(runs) or NONE
     if any(line.medal for line in runs):
         found = Counter(line.medal or line.submission for line in runs)
-        order = sorted(found, key=lambda name: _ORDER.index(name) if name in _ORDER else len(_ORDER))
+        order = sorted(found, key=lambda name: MEDALS.index(name) if name in MEDALS else len(MEDALS))
         return f"{mean} ({', '.join(f'{found[name]} {name}' for name in order)})"
     beating = sum(line.beats_sample is True for line in runs)
     others = Counter(line.submission for line in runs if line.submission != "valid")
@@ -139,7 +138,7 @@ def runs(setups: Sequence[SetupSummary]) -> Section:
             score(line),
             metric(line),
             {None: NONE, "none": "no medal"}.get(line.medal, line.medal or NONE),
-            *(threshold(getattr(line, f"{name}_threshold")) for name in ("gold", "silver", "bronze", "median")),
+            *(threshold(getattr(line, f"{name}_threshold")) for name in (*MEDALS, "median")),
             threshold(line.sample_score),
             {True: "yes", False: "no", None: NONE}[line.beats_sample],
             number(line.position, 2),

@@ -6,17 +6,15 @@ from collections.abc import Iterator, Sequence
 
 from mle_ext_report.cells import FLAGGED, NONE, Section, interval, out_of, quantity, rate, rate_name, said_once, section
 from mle_ext_report.document import SetupSummary, ranked
-from mle_ext_report.rates import RATES
+from mle_ext_report.rates import MEDALS, RATES
 from mle_ext_report.statistics import LEVEL
 from mlecore.util.units import counted, show_duration
-
-_MEDALS = ("gold", "silver", "bronze")
 
 
 def overview(setups: Sequence[SetupSummary]) -> Section:
     """A row per setup, the best first: rates over the planned competitions, time and cost of the graded runs."""
     header = ["SETUP", "AGENT", "MODEL", "EDITION", "RUNS", f"{goals(setups)} %", goals(setups), f"{LEVEL} % INTERVAL"]
-    header += [*(f"{medal.upper()} %" for medal in _MEDALS), "VALID %", "TIME", "US DOLLARS", "TOKENS", "FLAGGED"]
+    header += [*(f"{medal.upper()} %" for medal in MEDALS), "VALID %", "TIME", "US DOLLARS", "TOKENS", "FLAGGED"]
     notes = []
     rows = [row for setup in setups for row in setup.rates]
     if any(found is not None and found.sem is not None for row in rows for found in row.rates.rates.values()):
@@ -48,7 +46,7 @@ def _row(setup: SetupSummary, counted_too: bool, several: bool) -> tuple[str, ..
         if counted_too and setup.averaged
         else NONE,
         interval(found.intervals[setup.goal]) if found else NONE,
-        *(rate(rates.get(medal)) for medal in _MEDALS),
+        *(rate(rates.get(medal)) for medal in MEDALS),
         rate(rates.get("valid")),
         NONE if hours is None else show_duration(3600 * hours),
         quantity(setup.cost("US dollars")),
