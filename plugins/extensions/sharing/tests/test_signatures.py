@@ -74,7 +74,7 @@ def test_a_kill_while_signing_leaves_no_unsigned_bundle(
     words += ["--sign", str(keys["alice"])]
     path = f"{killer.parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
-        [sys.executable, "-m", "mlecore", *words], env={**child_environment(), "PATH": path}, check=False
+        [sys.executable, "-m", "mlecore.cli", *words], env={**child_environment(), "PATH": path}, check=False
     )
     assert done.returncode == -signal.SIGKILL and not (tmp_path / name).exists()
     assert CliRunner().invoke(main, words).exit_code == 0
