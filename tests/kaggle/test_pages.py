@@ -7,8 +7,8 @@ from datetime import date
 from typing import Any
 
 import pytest
+from mle_ext_familiarity.kaggle_page import fetch_page
 
-from mlecore.data.kaggle.pages import fetch_page
 from mlecore.errors import DataError, MlecoreError, UsageError
 from mlecore.model.facts import Facts
 

@@ -51,7 +51,7 @@ def probe(
     for id in dict.fromkeys(wanted):
         found = competition(id)
         if measure == "text":
-            from mlecore.data.kaggle.pages import fetch_page
+            from mle_ext_familiarity.kaggle_page import fetch_page
 
             page = fetch_page(found.facts)
             yield text.measure(calls, id, text.visible(page.content)), page.ended
@@ -85,8 +85,8 @@ def days(path: Path) -> dict[str, date]:
 
 
 def _ended(id: str) -> date | None:
+    from mle_ext_familiarity.kaggle_page import fetch_page
     from mlecore import competition
-    from mlecore.data.kaggle.pages import fetch_page
 
     return fetch_page(competition(id).facts).ended
 
