@@ -1,9 +1,7 @@
 """The owner of a group, and a check that nobody edited its plan.
 
-A group from elsewhere is read-only, because its records name jobs, folders and data to act on.
-
-``group.json`` has a seal over the group's id and its path. A group that was sent, copied or moved lacks the right
-seal; ``mlecore runs adopt`` gives it one.
+``group.json`` has a seal over the group's id and its path. A group that was sent, copied or moved does not have the
+right seal and is read-only, as its records name jobs and folders to act on; ``mlecore runs adopt`` gives it one.
 """
 
 from __future__ import annotations
@@ -41,10 +39,7 @@ def adopt(group: Group) -> None:
 
 
 def is_own_plan(group: Group) -> bool:
-    """Is its plan.toml the one that the group was created with, or that runs were last added to?
-
-    A kill while runs are added leaves the plan before that one.
-    """
+    """Is plan.toml the group's plan, or the one before it, which a kill leaves while runs are added?"""
     digest = hashlib.sha256((group.folder / PLAN).read_bytes()).hexdigest()
     return digest in (group.info.plan, *group.info.earlier_plans[-1:])
 
