@@ -1,33 +1,29 @@
 """The whole contract between the core and a backend, which runs agents' processes.
 
 A backend subclasses ``Backend``. It gets a ``Job`` and gives it the sandbox that ``Job`` describes, as far as it can;
-``describe()`` and ``preflight()`` say what it cannot do. ``environment()`` and ``secret_values()`` make the job's
-variables, ``Glob`` in mlecore.util defines what a glob matches, and ``Receiver`` in mlecore_jobs keeps the rules of
-``fetch()``: use them, so that an agent finds the same everywhere. ``mlecore_testing.check_backend`` tests the rest.
+``describe()`` and ``preflight()`` say what it cannot do. ``environment()`` and ``secret_values()`` of
+``mlecore_sandboxes.variables`` make the job's variables, ``Glob`` in mlecore.util defines what a glob matches, and
+``Receiver`` in mlecore_jobs keeps the rules of ``fetch()``: use them, so that an agent finds the same everywhere.
+``mlecore_testing.check_backend`` tests the rest.
 """
 
 from __future__ import annotations
 
-import os
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import ClassVar, Literal, Protocol
-from urllib.parse import urlsplit
 
 from attrs import field, frozen
 
-from mlecore.errors import BackendError, redacted, remember
+from mlecore.errors import BackendError, redacted
 from mlecore.model.agents import HOME, Network, Recipe
-from mlecore.model.model_access import ModelAccess, variables
+from mlecore.model.model_access import ModelAccess
 from mlecore.model.options import Option
 from mlecore_jobs.fetching import Fetched
 
 TOOLS = PurePosixPath("/opt/mlecore")
 """Where a job's tools are if there is a mount namespace."""
-
-_TMP = PurePosixPath("/tmp")
 
 GATEWAY_PORT = 3129
 """Where a job reaches its gateway, on a host that the backend chooses."""
@@ -167,78 +163,6 @@ class Job:
     stdin: bytes = b""
     resources: Resources = Resources()
     labels: Mapping[str, str] = field(factory=dict)
-
-
-def environment(
-    job: Job,
-    *,
-    home: PurePosixPath = HOME,
-    tools: PurePosixPath = TOOLS,
-    user: str = "agent",
-    user_home: PurePosixPath | None = None,
-    tmp: PurePosixPath = _TMP,
-    gpus: Sequence[str] | None = None,
-    proxy: str | None = None,
-    gateway: str | None = None,
-) -> dict[str, str]:
-    """All variables of a job's first process except PATH, those of an image, and secrets. The same on every backend.
-
-    ``home``, ``tools`` and ``tmp`` are what the job sees; ``user_home`` is its HOME where that is another folder than
-    ``home``. ``gpus`` are the ids of its GPUs as it sees them; None: its own only, counted from 0. ``proxy`` is the
-    relay's URL under ``llm``, and ``gateway`` that of the gateway for a job with ``resources.model``.
-    """
-    resources = job.resources
-    model = gateway if resources.model else None
-    seen = [str(number) for number in range(resources.gpus)] if gpus is None else gpus
-    env = {
-        "HOME": str(user_home or home),
-        "USER": user,
-        "LOGNAME": user,
-        "SHELL": "/bin/sh",
-        "LANG": "C.UTF-8",
-        "TMPDIR": str(tmp),
-        "CUDA_VISIBLE_DEVICES": ",".join(seen),
-        **(_proxy_variables(proxy, resources.allow, model) if proxy else {}),
-        **(variables(resources.model, job.name, model) if model and resources.model else {}),
-        **job.env,
-        "MLECORE_HOME": str(home),
-        "MLECORE_OPT": str(tools),
-        "MLECORE_TIME_LIMIT": f"{resources.time_limit:.2f}",
-        "MLECORE_GRACE": f"{resources.grace:.2f}",
-    }
-    if resources.cpus is not None:
-        env["MLECORE_CPUS"] = f"{resources.cpus:g}"
-    if resources.memory is not None:
-        env["MLECORE_MEMORY"] = str(resources.memory)
-    return env
-
-
-def _proxy_variables(proxy: str, allow: Sequence[str], gateway: str | None) -> dict[str, str]:
-    """The job's own addresses bypass the relay, unless one is allowed as a host; the gateway's always does."""
-    from mlecore_jobs.relay import split_port
-
-    models = {split_port(pattern)[0].lower() for pattern in allow}
-    own = {name: None for name in ("localhost", "127.0.0.1", "::1") if name not in models}
-    around = ",".join(own | ({urlsplit(gateway).hostname or "": None} if gateway else {}))
-    return {
-        **dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), proxy),
-        **dict.fromkeys(("NO_PROXY", "no_proxy"), around),
-        "NODE_USE_ENV_PROXY": "1",  # without it Node.js ignores the others
-    }
-
-
-def secret_values(job: Job) -> dict[str, str]:
-    """The secrets that a job asks for, from the environment of this process. They go to the job's environment only.
-
-    Never into a log, a record, an image, a command line, or what the backend stores about the job. Raises BackendError.
-    """
-    for name in job.resources.secrets:
-        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-            raise BackendError(f"a secret of {job.name} has a name that no variable can have")
-        if name not in os.environ:
-            raise BackendError(f"{job.name} needs {name}, which is not set", fix=f"export {name}=...")
-        remember(os.environ[name])
-    return {name: os.environ[name] for name in job.resources.secrets}
 
 
 @frozen(kw_only=True)

@@ -24,11 +24,11 @@ from contextlib import contextmanager
 from pathlib import PurePosixPath
 from typing import IO, Any
 
+from mlecore_sandboxes import variables
 from mlecore_sandboxes.containers import add, below_home, names
 
 from mle_backend_docker import system_calls
 from mle_backend_docker.users import User
-from mlecore.model import backends
 from mlecore.model.backends import Job
 
 LOG_FILES, LOG_BYTES = 4, 256 * 1024 * 1024  # the engine keeps so much of an agent's output, the end of it
@@ -56,7 +56,7 @@ def environment(
     job: Job, user: User, gpus: Sequence[str], proxy: str | None, gateway: str | None = None
 ) -> dict[str, str]:
     """What the process gets besides its secrets. Of the GPUs it sees its own only, counted from 0."""
-    return backends.environment(
+    return variables.environment(
         job,
         user=names.USER,
         user_home=PurePosixPath(user.home),

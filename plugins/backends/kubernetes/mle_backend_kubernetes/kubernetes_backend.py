@@ -17,6 +17,7 @@ from typing import IO, Any, ClassVar
 
 from attrs import evolve
 from mlecore_sandboxes.containers import INIT_MARGIN, handle_of, id_of, place_of
+from mlecore_sandboxes.variables import environment, secret_values
 
 from mle_backend_kubernetes import archive, gateway, manifests, names, network, nodes, outcome, preflight
 from mle_backend_kubernetes.cluster import Cluster, Exists, NotFound
@@ -30,7 +31,6 @@ from mle_backend_kubernetes.program.messages import OUTPUT
 from mle_backend_kubernetes.refusals import Refusals
 from mle_backend_kubernetes.settings import Settings
 from mlecore.errors import BackendError, BackendUnreachable
-from mlecore.model import backends
 from mlecore.model.agents import Recipe
 from mlecore.model.backends import (
     GONE,
@@ -45,7 +45,6 @@ from mlecore.model.backends import (
     Progress,
     Resources,
     Sandbox,
-    secret_values,
 )
 from mlecore.model.options import Option, declared, read_settings
 from mlecore_jobs.fetching import Fetched
@@ -171,7 +170,7 @@ class KubernetesBackend(Backend):
             helper=self.images.helper(),
             read_only=not job.resources.writable_root and self.images.built_here(job.image.ref),
             data={"name": "data", **({"subPath": folder} if folder else {})},
-            variables=backends.environment(
+            variables=environment(
                 job,
                 user="nonroot",
                 user_home=manifests.USER_HOME,

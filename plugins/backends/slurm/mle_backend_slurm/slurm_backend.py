@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from mlecore_sandboxes import environments, folders, supervision
 from mlecore_sandboxes.gateways import gateway_of, model_key
+from mlecore_sandboxes.variables import secret_values
 
 from mle_backend_slurm import doctor, entries, outcome, sharing
 from mle_backend_slurm.batches import Submitter
@@ -36,7 +37,6 @@ from mlecore.model.backends import (
     Progress,
     Resources,
     Sandbox,
-    secret_values,
 )
 from mlecore.model.options import Option, declared, read_settings
 from mlecore.util.globs import Glob

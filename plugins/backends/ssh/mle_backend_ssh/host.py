@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from attrs import evolve
 from mlecore_sandboxes import packing
 from mlecore_sandboxes.gateways import model_key
+from mlecore_sandboxes.variables import secret_values
 
 from mle_backend_ssh import bundle, sending
 from mle_backend_ssh.fetching import fetch
@@ -26,7 +27,7 @@ from mle_backend_ssh.remote import wire
 from mlecore.errors import BackendError, BackendUnreachable
 from mlecore.model import model_access
 from mlecore.model.agents import Recipe
-from mlecore.model.backends import Capacity, Dataset, Handle, Image, Job, Progress, secret_values
+from mlecore.model.backends import Capacity, Dataset, Handle, Image, Job, Progress
 from mlecore.util.globs import Glob
 from mlecore_jobs.fetching import Fetched
 from mlecore_jobs.mirrors import mirrors_elsewhere

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from mlecore.errors import BackendError, DiskError
 from mlecore.model.agents import HOME
-from mlecore.model.backends import TOOLS, Job, Resources, environment
+from mlecore.model.backends import TOOLS, Job, Resources
 from mlecore.util.units import show_size
 from mlecore_jobs import relay, spare
 from mlecore_jobs.supervise import cgroups, relaying
@@ -18,6 +18,7 @@ from mlecore_jobs.supervise.files import STATE, read_json
 from mlecore_jobs.supervise.processes import MARK, boot_id
 from mlecore_jobs.supervise.spec import JobSpec, write_spec
 from mlecore_sandboxes import apptainer, bubblewrap, environments, gpus, images
+from mlecore_sandboxes.variables import environment
 from mlecore_sandboxes.view import Isolation
 
 _LEAST = 16 << 20  # bytes: a job that may write less does not begin

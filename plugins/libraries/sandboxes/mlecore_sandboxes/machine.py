@@ -32,7 +32,6 @@ from mlecore.model.backends import (
     Progress,
     Resources,
     Sandbox,
-    secret_values,
 )
 from mlecore.model.options import Option, declared, read_settings, setting, words
 from mlecore_jobs import collect, seccomp, spare
@@ -41,6 +40,7 @@ from mlecore_jobs.supervise import processes, relaying, slirp
 from mlecore_jobs.supervise.files import SPEC, STATE, STOP, read_json
 from mlecore_jobs.supervise.spec import read_spec
 from mlecore_sandboxes import bubblewrap, environments, folders, gateways, layout, preflight, supervision
+from mlecore_sandboxes.variables import secret_values
 from mlecore_sandboxes.view import Isolation
 
 _ENDED = 60.0  # seconds that a job may take to vanish after its grace

@@ -29,7 +29,7 @@ _TOOLKIT = "mlecore-toolkit>=0.1"
 EXAMPLES: dict[str, dict[str, tuple[str, ...]]] = {  # kind -> examples to begin with, the usual one first -> needs
     "competition": {"tabular": (_TOOLKIT,), "images": (_TOOLKIT, "pillow>=10"), "groups": (_TOOLKIT,)},
     "agent": {"script": (), "model": ("mle-lib-agents>=0.1",)},
-    "backend": {"processes": ("mlecore-jobs>=0.1",)},
+    "backend": {"processes": ("mlecore-jobs>=0.1", "mlecore-sandboxes>=0.1")},
     "detector": {"rule": ()},
 }
 _NAME = re.compile(r"[A-Za-z0-9]+([._-][A-Za-z0-9]+)*")
