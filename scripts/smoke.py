@@ -37,7 +37,7 @@ def sample_of(folder: Path) -> Path:
 def mlecore(folder: Path, *words: str) -> None:
     """Run a command there, and show it."""
     print("$ mlecore", *words, flush=True)
-    done = subprocess.run([sys.executable, "-m", "mlecore", *words], cwd=folder, check=False)
+    done = subprocess.run([sys.executable, "-m", "mlecore.cli", *words], cwd=folder, check=False)
     if done.returncode:
         sys.exit(done.returncode)
 

@@ -24,7 +24,7 @@ from mlecore_testing.models import Answer, Script, Usage, scripted_model
 from mlecore_testing.package_index import MODULE, NAME, package_index
 
 pytestmark = pytest.mark.slow
-MLECORE = [sys.executable, "-m", "mlecore"]
+MLECORE = [sys.executable, "-m", "mlecore.cli"]
 TAG = uuid.uuid4().hex  # other tests of this machine may hunt at the same time
 AGENT = """
 import glob, json, os, shutil, urllib.request

@@ -18,9 +18,10 @@ from mlecore.runs.store import Group, open_group, write_info
 from mlecore.util import files
 
 
-def extend(group: Group, seeds: int | None, competitions: Sequence[str]) -> Group:
-    """Add runs, so that each agent runs on all competitions with ``seeds`` seeds at least. Recorded in group.json and
-    in the journal. Raises UsageError, LockHeld while a controller runs it.
+def extend(group: Group, seeds: int | str | None, competitions: Sequence[str]) -> Group:
+    """Add runs, so that each agent runs on all competitions with these ``seeds``, too (see ``read_seeds``).
+
+    The addition is recorded in group.json and in the journal. Raises UsageError, LockHeld while a controller runs it.
     """
     plan = group.plan
     wanted = evolve(

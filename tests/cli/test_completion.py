@@ -55,5 +55,5 @@ def test_an_unknown_command_suggests_a_known_one() -> None:
 
 
 def test_the_module_is_the_command() -> None:
-    done = run([sys.executable, "-m", "mlecore", "--version"], capture_output=True, text=True, check=True)
+    done = run([sys.executable, "-m", "mlecore.cli", "--version"], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("mlecore, version ")

@@ -34,7 +34,7 @@ def test_on_a_real_terminal(columns: str, no_color: str | None) -> None:
     variables |= {"NO_COLOR": no_color} if no_color else {}
     ours, theirs = os.openpty()
     subprocess.run(
-        [sys.executable, "-m", "mlecore", "plugins", "list", "--kind", "agent"],
+        [sys.executable, "-m", "mlecore.cli", "plugins", "list", "--kind", "agent"],
         stdout=theirs,
         env=variables,
         check=True,

@@ -81,7 +81,7 @@ def test_a_group_grows_by_runs_and_an_edited_plan_is_not_resumed(verb, lab):
     assert verb("--group", "mine")[0] == 0
     code, output = runs("resume", "--competition", "nosuch")
     assert code == 2 and len(open_group(lab.runs / "mine").plan) == 1, output
-    code, output = runs("resume", "--seeds", "2")
+    code, output = runs("resume", "--seeds", "1,")
     assert code == 0 and "2 graded" in output and runs("verify")[0] == 0, output
     assert runs("resume", "--seeds", "1")[0] == 0 and open_group(lab.runs / "mine").plan.seeds == (0, 1)
     plan = lab.runs / "mine" / "plan.toml"

@@ -21,7 +21,7 @@ CONTROLLED = f"/controller\\s*running/.test({FACTS})"
 def address(shell) -> Iterator[str]:
     """Where `mlecore view` serves the runs."""
     shell.runs.mkdir(exist_ok=True)
-    command = [sys.executable, "-m", "mlecore", "view", "--runs", str(shell.runs)]
+    command = [sys.executable, "-m", "mlecore.cli", "view", "--runs", str(shell.runs)]
     process = subprocess.Popen(command, env=shell.env, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     yield process.stdout.readline().split(" at ")[1].strip()

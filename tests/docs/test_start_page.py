@@ -16,7 +16,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "start.md").read_text(encoding="utf
 
 def test_the_agent_that_it_shows(tmp_path: Path) -> None:
     (script,) = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
-    command = [sys.executable, "-m", "mlecore", "prepare", "optical-digits", "--data", str(tmp_path / "prepared")]
+    command = [sys.executable, "-m", "mlecore.cli", "prepare", "optical-digits", "--data", str(tmp_path / "prepared")]
     subprocess.run(command, env=child_environment(), check=True)
     digits = mlecore.competition("optical-digits")
     data = mlecore.open_data(digits, tmp_path / "prepared")

@@ -14,7 +14,7 @@ from mlecore.cli.runs._names import group_folder
 
 @click.command("resume")
 @click.argument("name", type=GROUP, metavar="GROUP")
-@click.option("--seeds", type=click.IntRange(1), help="Add runs, up to this many seeds.")
+@click.option("--seeds", help="Add runs: up to this many seeds, or with these (0,3,7; a single one: 7,).")
 @click.option("--competition", "competitions", type=COMPETITION, multiple=True, help="Add a competition; repeatable.")
 @click.option("--max-parallel", type=click.IntRange(1), help="Maximum number of runs at once.")
 @click.option("--retries", type=click.IntRange(0), help="Retries per run after infrastructure failures.")
@@ -24,7 +24,7 @@ from mlecore.cli.runs._names import group_folder
 @json_option
 def command(
     name: str,
-    seeds: int | None,
+    seeds: str | None,
     competitions: tuple[str, ...],
     max_parallel: int | None,
     retries: int | None,

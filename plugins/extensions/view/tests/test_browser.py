@@ -31,7 +31,7 @@ PAGES = (
 
 @pytest.fixture(scope="module")
 def address(runs: Path) -> Iterator[str]:
-    program = [sys.executable, "-m", "mlecore", "view", "--runs", str(runs)]
+    program = [sys.executable, "-m", "mlecore.cli", "view", "--runs", str(runs)]
     process = subprocess.Popen(program, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     yield process.stdout.readline().split(" at ")[1].strip()
@@ -83,7 +83,7 @@ def test_a_page_shows_changes_by_itself(browser: Browser, address: str, runs: Pa
 
 def test_the_folder_opens_from_disk(browser: Browser, runs: Path, tmp_path: Path) -> None:
     folder = tmp_path / "pages"
-    program = [sys.executable, "-m", "mlecore", "view", "--runs", str(runs), "--static", str(folder)]
+    program = [sys.executable, "-m", "mlecore.cli", "view", "--runs", str(runs), "--static", str(folder)]
     subprocess.run(program, check=True, capture_output=True)
     for page in ("index.html", "g/finished/index.html", f"g/hostile/{RUN}/log.html", f"g/hostile/{RUN}/calls.html"):
         browser.problems.clear()
