@@ -32,7 +32,7 @@ def module_page(name: str) -> str:
         home = importlib.import_module(value.__module__)
         sections.setdefault(home, []).append(_entry(public, value))
     parts = [f"# {name}", prose(module.__doc__)]
-    for home, entries in sections.items():
+    for home, entries in sorted(sections.items(), key=lambda section: section[0].__name__):
         if home is not module:
             parts += [f"## {home.__name__}", prose(home.__doc__)]
         parts += entries
