@@ -1,4 +1,4 @@
-"""The picture of a group at work, which `mlecore run` and `mlecore runs watch` redraw on a terminal."""
+"""The picture of an active group, which `mlecore run` and `mlecore runs watch` redraw on a terminal."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Live(Lines):
 
 
 def picture(view: View, width: int | None, runs: Path) -> list[str]:
-    """A group in lines: runs by agent and state, why some wait, the time to the end, and the runs at work."""
+    """A group in lines: runs by agent and state, why some wait, the time to the end, and the active runs."""
     total = sum(count for states in view.agents.values() for count in states.values())
     out = [f"{view.group}: {counted(total, 'run')}; {view.remaining}"]
     states = list(dict.fromkeys(state for each in view.agents.values() for state in each))
