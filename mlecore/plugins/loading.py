@@ -113,16 +113,12 @@ def load(kind: str, name: str, edition: str = "v1", plugin: Plugin | None = None
         raise UsageError(f"{kind} {name} is disabled: {plugin.reason}")
     if plugin.state != "ok":
         raise _unusable(plugin)
-    return _load(plugin, edition)
-
-
-def _load(plugin: Plugin, edition: str) -> Loaded:
     manager = _FirstCounts("mlecore")
-    manager.add_hookspecs(SPECS[plugin.kind])
+    manager.add_hookspecs(SPECS[kind])
     module = _register(plugin, manager, edition)
-    for name in required(plugin.kind):
-        if not getattr(manager.hook, name).get_hookimpls():
-            raise _broken(plugin, f"lacks the required hook {name}")
+    for hook in required(kind):
+        if not getattr(manager.hook, hook).get_hookimpls():
+            raise _broken(plugin, f"lacks the required hook {hook}")
     return Loaded(plugin=plugin, module=module, manager=manager)
 
 
