@@ -1,4 +1,4 @@
-"""Judging the finished runs of a group: `mlecore detect`, and ``mlecore.detect`` for Python."""
+"""Judging the finished runs of a group: `mlecore detect`, in Python ``mlecore.detect``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from attrs import frozen
 
 from mlecore.data.layout import DataDirs
-from mlecore.detecting.judging import Judges, PublicData
+from mlecore.detecting.judging import Judges, public_data
 from mlecore.detecting.ready import GivenOptions, choose
 from mlecore.errors import UsageError
 from mlecore.model.findings import Findings
@@ -66,7 +66,7 @@ def detect(
     found: list[Judged] = []
     journal = Journal(opened.folder)
     dirs = DataDirs.of(validation.paths(data, "a data directory") or opened.info.data)
-    with Judges(chosen, dirs, PublicData(dirs)) as judges:
+    with Judges(chosen, dirs, public_data(dirs)) as judges:
         for number, record in enumerate(wanted, 1):
             for each in judges.judge(record, members):
                 journal.note("judged", record.name, detector=each.detector.name, outcome=each.outcome)

@@ -5,17 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from mlecore.data.layout import DataDirs
+from mlecore.data.opening import open_prepared
 from mlecore.detecting.ready import ReadyDetector
 from mlecore.detecting.view import through
 from mlecore.errors import DataError, MlecoreError
 from mlecore.model.detectors import Detection
 from mlecore.model.findings import Findings
 from mlecore.model.record import RunRecord
+from mlecore.plugins.competitions import competition
 from mlecore.runs.findings import findings_of, group_digest, write_findings
 from mlecore.runs.journal import now
 from mlecore.util.schema import SchemaError, structure
@@ -23,32 +26,32 @@ from mlecore.workers.pool import Worker, WorkerCrash, WorkerError, WorkerFailure
 
 
 class Dismissed(MlecoreError):
-    """The judges were closed while they were active: nothing is written of it."""
+    """The judges were closed while they judged a run; nothing is written about it."""
 
 
 class _Process:
     """One detector in a separate process, which sees no answers and is ended if it takes too long. Not thread-safe."""
 
     def __init__(self, detector: ReadyDetector, data: DataDirs) -> None:
-        """``data``: of which it sees the public part only."""
+        """``data``: the process sees only the public part."""
         self.detector = detector
         self._data = data
         self._worker: Worker | None = None
-        self._through: tuple[str, ...] = ()  # what the process was started with, and so what it sees
+        self._through: tuple[str, ...] = ()  # the sandbox that the process was started in
         self._joined: set[Path] = set()  # folders of runs that the process knows
 
     def close(self) -> None:
-        """End the process, and what it has started."""
+        """End the process and those that it has started."""
         self._joined.clear()
         worker, self._worker = self._worker, None
         if worker is not None:
             worker.close()
 
     def judge(self, run: RunRecord, group: Sequence[RunRecord], public: Path | None) -> Findings:
-        """What the detector finds in a run beside the others of its group, or why it failed. Raises nothing for that.
+        """What the detector finds in a run, compared with the others of its group, or why it failed.
 
-        ``group`` includes the run, and all runs that earlier calls had. ``public``: the public data of its competition;
-        None if they are not there.
+        ``group`` includes the run and all runs of earlier calls. ``public``: the public data of its competition, if
+        they are on this machine.
         """
         began, created_at = time.monotonic(), now()
         result: Detection | str
@@ -94,12 +97,12 @@ class _Process:
 
 
 class Judges:
-    """Detectors, each in a separate process, which work side by side. One run at a time."""
+    """Detectors that judge a run at the same time, each in its own process."""
 
     def __init__(
         self, detectors: Sequence[ReadyDetector], data: DataDirs, public_of: Callable[[RunRecord], Path | None]
     ) -> None:
-        """``public_of``: where in ``data`` the public data of a run's competition lie; None if they are not there."""
+        """``public_of``: the folder in ``data`` with the public data that a run worked on, or None."""
         self.detectors = tuple(detectors)
         self._public_of = public_of
         self._processes = {detector.name: _Process(detector, data) for detector in detectors}
@@ -122,7 +125,7 @@ class Judges:
     def judge(
         self, run: RunRecord, group: Sequence[RunRecord], detectors: Sequence[ReadyDetector] | None = None
     ) -> list[Findings]:
-        """Have ``detectors`` (default: all) judge a run beside the others of its group, and write what they find.
+        """Have ``detectors`` (default: all) judge a run of a group, and write what they find.
 
         Raises DataError if the run's folder cannot be written to, and Dismissed.
         """
@@ -143,25 +146,15 @@ class Judges:
         return found
 
 
-class PublicData:
-    """Where the public data of runs lie: those that the run worked on, or none."""
+def public_data(dirs: DataDirs) -> Callable[[RunRecord], Path | None]:
+    """A function that finds the public data that a run worked on; it returns None if they are not in ``dirs``."""
 
-    def __init__(self, dirs: DataDirs) -> None:
-        self._dirs = dirs
-        self._known: dict[tuple[str, str, bool, str | None], Path | None] = {}
-
-    def __call__(self, run: RunRecord) -> Path | None:
-        key = (run.competition, run.edition, run.synthetic, run.data_digest)
-        if key not in self._known:
-            self._known[key] = self._find(run)
-        return self._known[key]
-
-    def _find(self, run: RunRecord) -> Path | None:
-        from mlecore.data.opening import open_prepared
-        from mlecore.plugins.competitions import competition
-
+    @cache
+    def find(id: str, edition: str, synthetic: bool, digest: str | None) -> Path | None:
         try:
-            data = open_prepared(competition(run.competition, run.edition), self._dirs, synthetic=run.synthetic)
-            return data.public if run.data_digest in (None, data.digest) else None
-        except MlecoreError:  # a detector says for itself what it cannot decide without them
+            data = open_prepared(competition(id, edition), dirs, synthetic=synthetic)
+            return data.public if digest in (None, data.digest) else None
+        except MlecoreError:  # the detector reports what it cannot decide without them
             return None
+
+    return lambda run: find(run.competition, run.edition, run.synthetic, run.data_digest)

@@ -33,14 +33,14 @@ class ReadyDetector:
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """Environment variables that its process gets besides the usual ones, see ``child_environment``."""
+        """Environment variables that its process gets in addition to those of ``child_environment``."""
         named = [option.name for option in self.detector.options if option.type == "variable"]
         chosen = [self.use.options[name] for name in named if name in self.use.options]
         return (*self.detector.secrets, *self.detector.variables, *chosen)
 
 
 def ready(name: str, options: Mapping[str, str]) -> ReadyDetector:
-    """The detector ``name``. Raises UsageError if something is missing that it needs, PluginError."""
+    """The detector ``name``. Raises UsageError if something that it needs is missing, and PluginError."""
     loaded = load("detector", name)
     declared: Detector = loaded.call("detector")
     resolved = resolve(declared.options, options, f"detector {name}")
@@ -57,8 +57,7 @@ def ready(name: str, options: Mapping[str, str]) -> ReadyDetector:
 
 
 def choose(names: Sequence[str], options: GivenOptions) -> tuple[list[ReadyDetector], list[str]]:
-    """The detectors that are named, or else all that are installed and can judge here; and remarks: why others cannot,
-    and what those that do should not see.
+    """The named detectors, or all that are installed and can judge here, and remarks on what does not work.
 
     Raises UsageError and PluginError for one that is named, or that options are given for.
     """

@@ -1,7 +1,7 @@
-"""What a detector's process sees of this machine: of competitions' data only the public part, and runs read-only.
+"""What a detector's process sees of this machine: only the public part of competitions' data, and runs read-only.
 
-bubblewrap shows it so. Keys, caches and programs stay as they are: a detector is trusted code that must not see
-answers, rather than an adversary.
+bubblewrap hides the rest. Keys, caches and programs stay visible: a detector is trusted code, which only must not see
+answers.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def through(data: DataDirs, group: Path) -> tuple[str, ...]:
 
 @cache
 def unavailable() -> str | None:
-    """Why detectors see what the user sees, answers too; None if they do not."""
+    """Why detectors run without a sandbox, in which they would not see the answers; None if they run in one."""
     if shutil.which("bwrap") is None:
         return "bubblewrap (bwrap) is not installed"
     for _ in range(2):  # the first fails if a mount goes away meanwhile, such as that of a container
@@ -40,13 +40,13 @@ def unavailable() -> str | None:
 
 
 def _base() -> Sequence[str]:
-    """Processes outside could be asked for their view of the files, so they are hidden, too."""
+    """Hides other processes, too: their view of the files could be read through /proc."""
     capabilities = [part for name in ("SYS_ADMIN", "SYS_PTRACE") for part in ("--cap-drop", f"CAP_{name}")]
     return ("bwrap", "--dev-bind", "/", "/", "--unshare-pid", "--proc", "/proc", *capabilities)
 
 
 def _mounts(data: DataDirs, group: Path) -> list[str]:
-    """Empty folders over competitions', and in them the public data; also over what links in them lead to."""
+    """Mount empty folders over those of competitions and over the targets of their links, and public data into them."""
     mounts: dict[Path, tuple[str, ...]] = {group.resolve(): ("--ro-bind", str(group.resolve()))}
     for folder in _competitions(data):
         links = (path.resolve() for path in _found(folder, _PRIVATE) if path.is_symlink())

@@ -1,4 +1,4 @@
-"""The process of one detector. It keeps what it has read of a group from run to run."""
+"""The process of one detector, which reads each run of a group once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mlecore.workers.pool import Say, serve
 
 _LARGEST = 8 * 2**20  # characters of JSON that a detector may find in one run
 
-_group: dict[Path, Any] = {}  # folder -> record; grows: each run is named, and read, once
+_group: dict[Path, Any] = {}  # folder -> record of each run named so far
 
 
 def _detect(request: dict[str, Any], say: Say) -> Any:
