@@ -172,10 +172,10 @@ def _still_to_begin(group: Group) -> list[PlannedRun]:
 
 
 def _control(folder: Path, control: Callable[[GroupLock], GroupResult], display: Display) -> GroupResult:
-    """Have one controller after the other at work until none leaves a request.
+    """Run controllers until no request is pending.
 
     A request that comes after a controller's last check, while it still holds the lock, would wait for somebody to
-    resume the group: who left it saw a controller, and relies on it.
+    resume the group, although whoever left it saw a controller and relies on it.
     """
     from mlecore.runs import requests
     from mlecore.runs.lock import GroupLock

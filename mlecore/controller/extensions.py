@@ -75,9 +75,9 @@ class Extensions:
                     self._journal.note("event not delivered", run.name, hook=event, why=str(error))
 
     def close(self, seconds: float) -> int:
-        """Wait for pending deliveries, as long as one is made every so many seconds.
+        """Wait for pending deliveries, as long as one is made within ``seconds``.
 
-        Returns how many are left; the next controller makes them.
+        Returns the number of those left, which the next controller makes.
         """
         if self._thread is None:
             return 0

@@ -1,4 +1,5 @@
-"""Where another controller left off: what the group's folder says of each run, and whose the backend's jobs are."""
+"""Takes over from another controller: the state of each run in the group's folder, and the runs of the backend's
+jobs."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def _next_attempt(record: RunRecord) -> int:
 
 
 def _with_earlier_spending(job: Job, record: RunRecord) -> Job:
-    """A budget is the run's: what earlier attempts spent of it is gone, but for those of a result that was replaced."""
+    """The job with what earlier attempts spent of its budgets, except attempts whose result was replaced."""
     if job.resources.model is None:
         return job
     replaced = record.forced[-1].attempt if record.forced else 0

@@ -65,3 +65,14 @@ def test_the_citation_names_the_version() -> None:
     version = re.search(r'^version = "(.*)"', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)
     assert version is not None
     assert f"\nversion: {version[1]}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+
+
+def test_the_design_names_files_that_exist() -> None:
+    pages = sorted((ROOT / "docs" / "design").glob("*.md"))
+    named = {
+        path
+        for page in pages
+        for path in re.findall(r"`((?:mlecore|plugins|scripts|tests)/[\w./-]*)`", page.read_text(encoding="utf-8"))
+    }
+    assert len(named) > 15
+    assert [path for path in sorted(named) if not (ROOT / path).exists()] == []
