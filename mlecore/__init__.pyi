@@ -1,7 +1,6 @@
 from .api import check as check
 from .api import grade as grade
 from .api import open_data as open_data
-from .api import score as score
 from .controller.api import run as run
 from .detecting.group import detect as detect
 from .errors import InvalidSubmission as InvalidSubmission

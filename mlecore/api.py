@@ -1,4 +1,4 @@
-"""What a notebook does with one competition: open its data, check, score and grade submissions."""
+"""What a notebook does with one competition: open its data, check and grade submissions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mlecore.data.layout import DataDirs
 from mlecore.data.opening import open_prepared
 from mlecore.data.prepared import Prepared
 from mlecore.errors import UsageError
-from mlecore.grading import report, scoring
+from mlecore.grading import report
 from mlecore.grading.isolated import IsolatedGrader
 from mlecore.model.competition import Competition
 from mlecore.model.report import Report
@@ -32,34 +32,15 @@ def open_data(
 
 
 def check(competition: Competition, submission: Submission, public: Path | str) -> list[str]:
-    """Warnings about a submission (a file, or a data frame) that is well-formed.
+    """``competition.check``, under the competition's limits for grading if the submission is large.
 
-    Needs no answers; sound: what it rejects, ``score`` rejects too. Raises InvalidSubmission for one that is not
-    well-formed. Files of 8 MiB or more are checked in a separate process, under the competition's limits for grading:
-    reaching one raises GradingError.
+    Files of 8 MiB or more are checked in a separate process: reaching a limit raises GradingError.
     """
-    public = validation.path(public, "the public data")
     with as_file(submission) as path:
         if not path.is_file() or path.stat().st_size < HEAVY:  # the guard bounds what a smaller one may take
-            return scoring.check(competition, path, public)
+            return competition.check(path, public)
         with IsolatedGrader() as grader:
-            return grader.check(competition, path, public)
-
-
-def score(
-    competition: Competition, submission: Submission, private: Path | str, public: Path | str | None = None
-) -> float:
-    """The score of a file or a data frame, unrounded; NaN and infinities where the competition allows them.
-
-    Works on any prepared folders, mlecore's or MLE-bench's. ``public``, by default the folder of that name beside
-    ``private``, only limits the file's size, to ten times that of the sample submission (without one: of the answers).
-    Raises InvalidSubmission with the reason, and GradingError for what is not the submission's fault.
-    """
-    private = validation.path(private, "the folder of the answers")
-    with as_file(submission) as path:
-        return scoring.score(
-            competition, path, private, None if public is None else validation.path(public, "the public data")
-        )
+            return grader.check(competition, path, validation.path(public, "the public data"))
 
 
 def grade(competition: Competition, submission: Submission | None, data: Prepared) -> Report:

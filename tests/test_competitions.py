@@ -35,9 +35,9 @@ def frames(path: Path) -> list[pd.DataFrame | pl.DataFrame]:
 def test_files_and_frames_are_graded_alike(digits: Competition, data: Prepared, tmp_path: Path) -> None:
     path = tmp_path / "submission.csv"
     digits.perfect(data.private).to_csv(path, index=False)
-    expected = mlecore.score(digits, str(path), data.private)
+    expected = digits.grade(str(path), data.private)
     for submission in [path, *frames(path)]:
-        assert mlecore.score(digits, submission, data.private) == expected
+        assert digits.grade(submission, data.private) == expected
         assert mlecore.check(digits, submission, str(data.public)) == mlecore.check(digits, path, data.public)
         report = mlecore.grade(digits, submission, data)
         assert (report.valid_submission, report.exact) == (True, expected)
@@ -47,13 +47,13 @@ def test_files_and_frames_are_graded_alike(digits: Competition, data: Prepared, 
 def test_a_frame_that_is_no_submission(digits: Competition, data: Prepared) -> None:
     for frame in (pd.DataFrame({"x": [1]}), pl.DataFrame({"x": [1]})):
         with pytest.raises(mlecore.InvalidSubmission):
-            mlecore.score(digits, frame, data.private)
+            digits.grade(frame, data.private)
         assert mlecore.grade(digits, frame, data).status == "invalid"
 
 
 def test_all_errors_are_ours(digits: Competition, data: Prepared, tmp_path: Path) -> None:
     with pytest.raises(mlecore.MlecoreError, match=r"not builtins\.list"):
-        mlecore.score(digits, [1, 2], data.private)  # type: ignore[arg-type]
+        digits.grade([1, 2], data.private)  # type: ignore[arg-type]
     (tmp_path / "file").touch()
     with pytest.raises(DataError, match="cannot be created"):
         digits.prepare(tmp_path, tmp_path / "file" / "public", tmp_path)

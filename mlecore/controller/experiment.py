@@ -287,8 +287,8 @@ def read_inputs(id: str, plan: Plan, data: Sequence[str | Path], say: Say) -> In
     """
     from mlecore.data.opening import open_prepared
     from mlecore.data.recheck import require_unchanged
-    from mlecore.data.sample import sample_bytes
     from mlecore.data.sources import Synthetic, has_synthetic
+    from mlecore.model.sample import sample_bytes
     from mlecore.plugins.competitions import competition
 
     target = competition(id, plan.data.edition)

@@ -195,7 +195,7 @@ def sample_file(inputs: Inputs, cache: Path) -> Path:
 
     Runs of one competition are started at the same time, so that each unpacks to a name of its own.
     """
-    from mlecore.data.sample import open_sample, sample_place
+    from mlecore.model.sample import open_sample, sample_place
 
     if inputs.shown.sample is not None:
         return inputs.shown.sample

@@ -68,7 +68,7 @@ class IsolatedGrader:
         return report
 
     def check(self, competition: Competition, submission: Path, public: Path) -> list[str]:
-        """Warnings about a submission that is well-formed, see ``mlecore.grading.scoring.check``.
+        """Warnings about a submission that is well-formed, see ``Competition.check``.
 
         Raises InvalidSubmission for one that is not, and GradingError for what is not the submission's fault: a bug of
         the plugin, or going over the competition's limits of time and memory.

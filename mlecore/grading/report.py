@@ -13,14 +13,13 @@ from typing import Any
 from attrs import asdict
 
 from mlecore.data.prepared import Prepared
-from mlecore.data.sample import open_sample
 from mlecore.errors import DataError, GradingError, InvalidSubmission, MlecoreError
-from mlecore.grading import scoring
 from mlecore.grading.medals import thresholds_for
 from mlecore.grading.rank import rank_of, read_leaderboard
 from mlecore.model.competition import Competition
 from mlecore.model.facts import Facts, Thresholds
 from mlecore.model.report import Report
+from mlecore.model.sample import open_sample
 
 DECIMALS = 5
 """Scores are rounded to so many decimals before they meet thresholds, as the published benchmark does."""
@@ -88,7 +87,7 @@ def grade(competition: Competition, submission: Path | None, data: Prepared, sam
         result: dict[str, Any] = {**_NOTHING, "status": "none", "reason": "there is no submission"}
     else:
         try:
-            score = scoring.score(competition, submission, data.private, data.public)
+            score = competition.grade(submission, data.private, data.public)
             result = {**award(facts, score, thresholds), "status": "graded"}
         except InvalidSubmission as error:
             result = {**_NOTHING, "status": "invalid", "reason": str(error)}
@@ -123,7 +122,7 @@ def _with_sample(competition: Competition, score: float | None, data: Prepared) 
     """What the sample submission scores, and whether ``score`` is better."""
     try:
         with open_sample(competition.facts, data.public) as sample:
-            base = scoring.score(competition, sample, data.private, data.public)
+            base = competition.grade(sample, data.private, data.public)
     except MlecoreError:  # the sample is missing or cannot be graded: nothing to compare with
         return {}
     return _against(competition.facts, score, base)

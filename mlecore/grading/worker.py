@@ -20,7 +20,7 @@ _competition = cache(competition)  # looked up once, for all forks
 def _import(request: dict[str, Any]) -> None:
     """Import what grades, once for all forks. What counts is the code that runs, not what was listed: another plugin
     must not grade."""
-    from mlecore.grading import report, scoring  # noqa: F401
+    from mlecore.grading import report  # noqa: F401
 
     target = _competition(request["competition"], request["edition"])
     _ = target.loaded, target.facts
@@ -35,7 +35,6 @@ def _import(request: dict[str, Any]) -> None:
 
 
 def _work(request: dict[str, Any], say: Say) -> Any:
-    from mlecore.grading import scoring
     from mlecore.grading.report import grade
 
     target = _competition(request["competition"], request["edition"])
@@ -43,7 +42,7 @@ def _work(request: dict[str, Any], say: Say) -> Any:
     if "data" in request:
         return grade(target, submission, structure(Prepared, request["data"]), request["sample"]).to_json()
     assert submission
-    return scoring.check(target, submission, Path(request["public"]))
+    return target.check(submission, Path(request["public"]))
 
 
 if __name__ == "__main__":

@@ -1,21 +1,24 @@
-"""A competition: its facts, and the hooks that make its data."""
+"""A competition: its facts, and its hooks with what must hold before and after each call."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from mlecore.errors import DataError, UsageError
+from mlecore.errors import DataError, GradingError, PluginError, UsageError
 from mlecore.model.plugin import Plugin
+from mlecore.model.sample import open_sample
 from mlecore.util import validation
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
     from mlecore.model.facts import Facts
-    from mlecore_toolkit import Format
+    from mlecore_toolkit import Format, Table
+    from mlecore_toolkit.submissions.frames import Submission
 
 
 class Hooks(Protocol):
@@ -104,6 +107,81 @@ class Competition:
             "prepare", raw=_there(raw), public=_folder(public), private=_folder(private), edition=self.edition
         )
         (Path(public) / "description.md").write_bytes(self.facts.description.encode())
+
+    def check(self, submission: Submission, public: Path | str) -> list[str]:
+        """Warnings about a well-formed submission, a file or a data frame. Needs no answers.
+
+        Sound: ``grade`` rejects what this rejects. Raises InvalidSubmission for one that is not well-formed, DataError,
+        PluginError.
+        """
+        from mlecore_toolkit import Table
+        from mlecore_toolkit.submissions.check import unknown_labels
+        from mlecore_toolkit.submissions.frames import as_file
+        from mlecore_toolkit.submissions.guard import guard
+        from mlecore_toolkit.submissions.shape import explaining
+
+        public = validation.path(public, "the public data")
+        with as_file(submission) as path, open_sample(self.facts, public) as sample_path:
+            guard(path, sample_path)
+            table, sample = Table(path), Table(sample_path)
+            with explaining(path):
+                warnings = self._examined(table, sample, public)
+            others = sorted(set(public.glob("*.csv")) - {public.parent / self.facts.sample})
+            return [*warnings, *unknown_labels(self.format, table, sample, others)]
+
+    def _examined(self, submission: Table, sample: Table, public: Path) -> list[str]:
+        """Warnings of the ``[submission]`` table and the hook ``examine``. Raises InvalidSubmission."""
+        from mlecore_toolkit.submissions.check import read_sample, warnings
+
+        asked = read_sample(self.format, sample)
+        if self.loaded.implements("asked"):
+            asked = self.loaded.call("asked", sample=asked, public=public)
+        asked, predictions = self.format.read(submission, asked)
+        found = warnings(self.format, submission, sample)
+        if self.loaded.implements("examine"):
+            arguments = {"predictions": predictions, "asked": asked, "submission": submission, "folder": public}
+            found += self.loaded.call("examine", **arguments, format=self.format) or ()
+        return found
+
+    def grade(self, submission: Submission, private: Path | str, public: Path | str | None = None) -> float:
+        """The score of a file or a data frame, unrounded; NaN and infinities where the competition allows them.
+
+        Works on any prepared folders, mlecore's or MLE-bench's. ``public``, by default the folder of that name beside
+        ``private``, only limits the file's size, to ten times that of the sample submission (without one: of the
+        answers). Raises InvalidSubmission with the reason, and GradingError for what is not the submission's fault.
+        """
+        from mlecore_toolkit import Table
+        from mlecore_toolkit.submissions.frames import as_file
+        from mlecore_toolkit.submissions.guard import guard
+        from mlecore_toolkit.submissions.shape import explaining
+
+        private = validation.path(private, "the folder of the answers")
+        public = private.parent / "public" if public is None else validation.path(public, "the public data")
+        if not private.is_dir() or not any(private.iterdir()):  # `mlecore data pull` copies the public part only
+            raise GradingError(f"the answers of {self.id} are missing: {private} is empty, or not a folder")
+        with as_file(submission) as path:
+            with self._sample_or_answers(private, public) as usual:
+                guard(path, usual)
+            arguments = {"submission": Table(path), "private": private, "edition": self.edition, "format": self.format}
+            try:
+                with explaining(path):
+                    found = self.loaded.call("grade", **arguments)
+            except PluginError as error:
+                raise GradingError(error.message, fix=error.fix) from error
+        try:
+            return float(found)
+        except (TypeError, ValueError):
+            raise GradingError(f"the grade hook of {self.id} returned {found!r}, which is not a number") from None
+
+    @contextmanager
+    def _sample_or_answers(self, private: Path, public: Path) -> Iterator[Path | None]:
+        """A file about as large as a submission: the sample, else the answers, else none."""
+        answers = private / Path(self.facts.answers).relative_to("private")
+        with ExitStack() as stack:
+            usual = answers if answers.is_file() else None
+            with suppress(DataError):
+                usual = stack.enter_context(open_sample(self.facts, public))
+            yield usual
 
     def perfect(self, private: Path) -> DataFrame:
         """The best possible submission: the plugin's, else the answers as a table."""

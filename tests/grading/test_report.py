@@ -171,16 +171,16 @@ def test_a_submission_may_be_ten_times_as_large_as_the_sample_or_else_the_answer
     competition = mlecore.competition("tiny")
     path = submission(tmp_path, "0.5\n" + "2,0.5\n" * 50)
     with pytest.raises(InvalidSubmission, match="at most 150 are allowed"):
-        mlecore.score(competition, path, tiny.private, tiny.public)
+        competition.grade(path, tiny.private, tiny.public)
     assert grade(competition, path, tiny).status == "invalid"
     (tiny.public / "sample.csv").write_text("id,value\n" + "1,0.1\n" * 10)
-    assert mlecore.score(competition, path, tiny.private, tiny.public) == 0.5
-    assert mlecore.score(competition, path, tiny.private) == 0.5, "by the sample beside the answers"
+    assert competition.grade(path, tiny.private, tiny.public) == 0.5
+    assert competition.grade(path, tiny.private) == 0.5, "by the sample beside the answers"
     (tiny.public / "sample.csv").unlink()
     with pytest.raises(InvalidSubmission, match="at most 150 are allowed"):
-        mlecore.score(competition, path, tiny.private)
+        competition.grade(path, tiny.private)
     (tiny.private / "answers.csv").write_text("id,value\n" + "1,1.0\n" * 10)
-    assert mlecore.score(competition, path, tiny.private) == 0.5
+    assert competition.grade(path, tiny.private) == 0.5
 
 
 def test_jsonl(tiny: Prepared, tmp_path: Path) -> None:

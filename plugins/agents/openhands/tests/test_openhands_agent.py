@@ -8,9 +8,9 @@ from pathlib import Path
 import mle_agent_openhands as plugin
 import pytest
 from mle_lib_agents.testing import SAID, run_in_two_sessions
-from mlecore_sandboxes.pythons import find_python
 
 from mlecore.errors import BackendError
+from mlecore_sandboxes.pythons import find_python
 from mlecore_testing import check_agent
 from mlecore_testing.models import Answer
 from mlecore_testing.models.script import Tool

@@ -24,12 +24,11 @@ from contextlib import contextmanager
 from pathlib import PurePosixPath
 from typing import IO, Any
 
-from mlecore_sandboxes import variables
-from mlecore_sandboxes.containers import add, below_home, names
-
 from mle_backend_docker import system_calls
 from mle_backend_docker.users import User
 from mlecore.model.backends import Job
+from mlecore_sandboxes import variables
+from mlecore_sandboxes.containers import add, below_home, names
 
 LOG_FILES, LOG_BYTES = 4, 256 * 1024 * 1024  # the engine keeps so much of an agent's output, the end of it
 

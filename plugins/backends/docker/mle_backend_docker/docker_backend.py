@@ -18,9 +18,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
-from mlecore_sandboxes.containers import INIT_MARGIN, handle_of, id_of, images, names, place_of
-from mlecore_sandboxes.containers.engine import Engine
-
 from mle_backend_docker import fetching, network, outcome, preflight, system_calls
 from mle_backend_docker.gpus import Gpus
 from mle_backend_docker.removing import remove
@@ -46,6 +43,8 @@ from mlecore.model.backends import (
 )
 from mlecore.model.options import Option, declared, read_settings
 from mlecore_jobs.fetching import Fetched
+from mlecore_sandboxes.containers import INIT_MARGIN, handle_of, id_of, images, names, place_of
+from mlecore_sandboxes.containers.engine import Engine
 
 CHECKED_ENTRIES = 2000  # of public data, which one program prepares, so that a few stand for all
 

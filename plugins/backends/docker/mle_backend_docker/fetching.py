@@ -17,14 +17,13 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Any
 
-from mlecore_sandboxes.containers import names
-from mlecore_sandboxes.containers.engine import Engine
-
 from mle_backend_docker import gateway
 from mlecore.errors import BackendError
 from mlecore.model.backends import Handle
 from mlecore.util.globs import Glob
 from mlecore_jobs.fetching import GATEWAY_LOG, RELAY_LOG, TRANSCRIPTS, Fetched, Receiver
+from mlecore_sandboxes.containers import names
+from mlecore_sandboxes.containers.engine import Engine
 
 if TYPE_CHECKING:
     from docker import APIClient

@@ -15,14 +15,13 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from mlecore_sandboxes.containers import images, is_loopback, names
-from mlecore_sandboxes.containers.engine import Engine
-
 from mle_backend_docker.container import hardened, log_config
 from mle_backend_docker.settings import Settings
 from mlecore.errors import BackendError
 from mlecore.model.backends import Job
 from mlecore.model.model_access import gateway, recipe
+from mlecore_sandboxes.containers import images, is_loopback, names
+from mlecore_sandboxes.containers.engine import Engine
 
 VOLUME = PurePosixPath("/run/gateway")
 FOLDER = VOLUME / "own"  # a volume itself is root's

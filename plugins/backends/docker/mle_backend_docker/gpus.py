@@ -8,12 +8,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, cached_property
 
-from mlecore_sandboxes.containers import names
-from mlecore_sandboxes.containers.engine import Engine, locked
-
 from mlecore.errors import BackendError, BackendUnreachable
 from mlecore.model.backends import Job, Problem, Resources
 from mlecore.util.child_environment import child_environment
+from mlecore_sandboxes.containers import names
+from mlecore_sandboxes.containers.engine import Engine, locked
 
 TOOLKIT = "Install the NVIDIA Container Toolkit, run `nvidia-ctk runtime configure`, and restart the engine."
 

@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from attrs import frozen
-from mlecore_sandboxes.containers import RELAY_PORT, names, proxy_url
-from mlecore_sandboxes.containers.engine import Engine
 
 from mle_backend_docker import gateway
 from mle_backend_docker.container import hardened, log_config
 from mlecore.errors import BackendError
 from mlecore.model.backends import GATEWAY_PORT, Job
 from mlecore_jobs import relay
+from mlecore_sandboxes.containers import RELAY_PORT, names, proxy_url
+from mlecore_sandboxes.containers.engine import Engine
 
 PODMAN = "Podman leaves this machine's own address reachable from an internal network, so network llm would not hold"
 PODMAN_FIX = "Use a Docker engine for runs with a relay, or network none or open."

@@ -19,13 +19,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from attrs import evolve
-from mlecore_sandboxes.containers import OVERTIME, STOPPED, exited, lost, names, of_code
-from mlecore_sandboxes.containers.engine import Engine, moment
 
 from mle_backend_docker.gpus import models
 from mlecore.errors import BackendError
 from mlecore.model.backends import INIT_KILLED, LOST_SIGHT, Hardware, JobStatus
 from mlecore_jobs.hardware import cpu_model
+from mlecore_sandboxes.containers import OVERTIME, STOPPED, exited, lost, names, of_code
+from mlecore_sandboxes.containers.engine import Engine, moment
 
 KILL_MARGIN = 30.0  # seconds after limit and grace; so long, too, after a sleep of this machine that took up the rest
 EXIT = "/home/.mlecore/exit.json"

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from mlecore_sandboxes.containers import beyond
-from mlecore_sandboxes.containers.engine import Engine
-
 from mle_backend_docker import gateway
 from mle_backend_docker.gpus import Gpus
 from mle_backend_docker.network import PODMAN, PODMAN_FIX
 from mle_backend_docker.settings import Settings
 from mlecore.errors import BackendError
 from mlecore.model.backends import Problem, Resources
+from mlecore_sandboxes.containers import beyond
+from mlecore_sandboxes.containers.engine import Engine
 
 
 def problems(engine: Engine, settings: Settings, gpus: Gpus, requested: Sequence[Resources]) -> list[Problem]:

@@ -6,11 +6,10 @@ import contextlib
 import time
 from typing import Any
 
-from mlecore_sandboxes.containers import names
-from mlecore_sandboxes.containers.engine import Engine
-
 from mle_backend_docker import gateway
 from mlecore.errors import BackendError
+from mlecore_sandboxes.containers import names
+from mlecore_sandboxes.containers.engine import Engine
 
 REMOVAL_TIMEOUT = 60.0  # seconds
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from attrs import frozen
-from mlecore_sandboxes.containers import read_labels, read_user
-from mlecore_sandboxes.containers.settings import ImageSettings
 
 from mlecore.errors import UsageError
 from mlecore.model.options import setting, words
+from mlecore_sandboxes.containers import read_labels, read_user
+from mlecore_sandboxes.containers.settings import ImageSettings
 
 
 def read_gpus(text: str) -> int | tuple[str, ...]:

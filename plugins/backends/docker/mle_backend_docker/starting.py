@@ -10,9 +10,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from attrs import evolve
-from mlecore_sandboxes.containers import handle_of, images, names
-from mlecore_sandboxes.containers.engine import Engine, locked, moment
-from mlecore_sandboxes.variables import secret_values
 
 from mle_backend_docker import container, gateway, network, system_calls
 from mle_backend_docker.gpus import Gpus
@@ -21,6 +18,9 @@ from mle_backend_docker.settings import Settings
 from mle_backend_docker.users import User, user_of
 from mlecore.errors import BackendError, BackendUnreachable, ImageGone
 from mlecore.model.backends import Handle, Job
+from mlecore_sandboxes.containers import handle_of, images, names
+from mlecore_sandboxes.containers.engine import Engine, locked, moment
+from mlecore_sandboxes.variables import secret_values
 
 CREATOR_TIMEOUT = 20.0  # seconds after which the creator of a container that was not started counts as dead
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from attrs import frozen
+
 from mlecore_sandboxes.containers import names
 from mlecore_sandboxes.containers.engine import Engine, locked
 

@@ -17,12 +17,12 @@ from typing import Any
 
 import pytest
 from mle_backend_docker.docker_backend import DockerBackend
-from mlecore_sandboxes.containers import names
-from mlecore_sandboxes.containers.engine import Engine
-from mlecore_sandboxes.containers.settings import BASE
 
 from mlecore.errors import BackendError
 from mlecore.model.backends import Handle, Job
+from mlecore_sandboxes.containers import names
+from mlecore_sandboxes.containers.engine import Engine
+from mlecore_sandboxes.containers.settings import BASE
 from mlecore_testing.backends.harness import INIT
 from mlecore_testing.backends.lab import Lab as AnyLab
 

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING
 import pytest
 from mle_backend_docker import starting
 from mle_backend_docker.docker_backend import DockerBackend
-from mlecore_sandboxes.containers import engine as engine_module
-from mlecore_sandboxes.containers.engine import Engine
 
 from mlecore.errors import BackendError, BackendUnreachable
+from mlecore_sandboxes.containers import engine as engine_module
+from mlecore_sandboxes.containers.engine import Engine
 
 if TYPE_CHECKING:
     from conftest import Lab, OwnEngine

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 from mle_backend_docker.gateway import CALLS
-from mlecore_sandboxes.containers import names
 
 from mlecore.model.model_access import ModelAccess
 from mlecore.runs.measured import measure
+from mlecore_sandboxes.containers import names
 from mlecore_testing.models import Answer, Model, Script, scripted_model
 from mlecore_testing.models.client import ASK
 

@@ -17,8 +17,6 @@ import pytest
 from click.testing import CliRunner, Result
 from mle_backend_docker.settings import Settings
 from mle_ext_setup.images import command
-from mlecore_sandboxes.containers import images, installed, installing, names
-from mlecore_sandboxes.containers.settings import BASE
 
 from mlecore.cli import main
 from mlecore.errors import BackendError, ImageGone, MlecoreError
@@ -26,6 +24,8 @@ from mlecore.model.agents import Recipe
 from mlecore.model.backends import Image
 from mlecore.runs.store import load_group
 from mlecore_jobs.mirrors import PIP
+from mlecore_sandboxes.containers import images, installed, installing, names
+from mlecore_sandboxes.containers.settings import BASE
 from mlecore_testing.package_index import (
     GREEDY,
     GREEDY_MODULE,

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import pytest
 from mle_backend_docker import outcome, starting
 from mle_backend_docker.docker_backend import DockerBackend
-from mlecore_sandboxes.containers import names
 
 from mlecore.errors import BackendError
 from mlecore.model.backends import ARGV_KILLED, Handle
+from mlecore_sandboxes.containers import names
 
 if TYPE_CHECKING:
     from conftest import Lab

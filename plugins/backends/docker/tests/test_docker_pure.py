@@ -18,13 +18,13 @@ from mle_backend_docker.docker_backend import DockerBackend
 from mle_backend_docker.gpus import Gpus
 from mle_backend_docker.settings import read_gpus
 from mle_backend_docker.users import OURS
-from mlecore_sandboxes.containers import below_home, names
-from mlecore_sandboxes.containers.engine import FULL, Engine, whole_lines
 
 from mlecore.errors import BackendError, BackendUnreachable, UsageError
 from mlecore.model.backends import Dataset, Image, Job, Resources
 from mlecore.util.globs import Glob
 from mlecore_jobs.fetching import Receiver
+from mlecore_sandboxes.containers import below_home, names
+from mlecore_sandboxes.containers.engine import FULL, Engine, whole_lines
 
 JOB = Job(
     name="mle-x-1",

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
 from mlecore_sandboxes.containers import names
 from mlecore_sandboxes.containers.engine import Engine
 

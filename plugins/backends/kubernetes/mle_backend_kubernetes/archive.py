@@ -11,12 +11,11 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from mlecore_sandboxes.containers import add, below_home
-
 from mle_backend_kubernetes.manifests import STDIN
 from mlecore.model.backends import Job
 from mlecore.util import globs
 from mlecore_jobs import confining, hardware, relay, seccomp
+from mlecore_sandboxes.containers import add, below_home
 
 IN_MEMORY = 16 * 1024 * 1024
 SMALL = 700_000  # bytes; a ConfigMap holds 1 MiB, encoded

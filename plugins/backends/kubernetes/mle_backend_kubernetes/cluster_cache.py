@@ -13,13 +13,13 @@ from functools import cache
 from typing import Any
 
 from attrs import evolve, frozen
-from mlecore_sandboxes.containers import id_of
 
 from mle_backend_kubernetes import names
 from mle_backend_kubernetes.cluster import Cluster, NotFound
 from mle_backend_kubernetes.watch import Watch
 from mlecore.errors import BackendError, BackendUnreachable
 from mlecore.model.backends import Handle
+from mlecore_sandboxes.containers import id_of
 
 DELETED = 2000  # deleted pods that are still remembered
 KUEUE = "kueue.x-k8s.io"

@@ -19,8 +19,6 @@ from contextlib import AbstractContextManager
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
-from mlecore_sandboxes.containers import id_of
-
 from mle_backend_kubernetes import manifests, names
 from mle_backend_kubernetes.cluster import Cluster
 from mle_backend_kubernetes.cluster_cache import ClusterCache, Job, Pod
@@ -33,6 +31,7 @@ from mlecore.errors import BackendError, BackendUnreachable
 from mlecore.model.backends import Handle
 from mlecore.util.globs import Glob
 from mlecore_jobs.fetching import OUTSIDE_LOGS, Fetched, Receiver
+from mlecore_sandboxes.containers import id_of
 
 POD_TIMEOUT = 300.0  # seconds until the pod runs: its image may have to be pulled
 EXEC_TRIES = 3

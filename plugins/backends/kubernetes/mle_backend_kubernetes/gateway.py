@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from mlecore_sandboxes.containers import RELAY_PORT
-
 from mle_backend_kubernetes import manifests, names
 from mle_backend_kubernetes.cluster import Cluster, Exists
 from mle_backend_kubernetes.program.messages import CLAIM, FILES
 from mle_backend_kubernetes.settings import Settings
 from mlecore.model.backends import GATEWAY_PORT, Job
 from mlecore.model.model_access import gateway
+from mlecore_sandboxes.containers import RELAY_PORT
 
 if TYPE_CHECKING:
     from mle_backend_kubernetes.images import Images

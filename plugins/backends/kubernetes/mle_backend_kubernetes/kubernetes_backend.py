@@ -16,8 +16,6 @@ from pathlib import Path
 from typing import IO, Any, ClassVar
 
 from attrs import evolve
-from mlecore_sandboxes.containers import INIT_MARGIN, handle_of, id_of, place_of
-from mlecore_sandboxes.variables import environment, secret_values
 
 from mle_backend_kubernetes import archive, gateway, manifests, names, network, nodes, outcome, preflight
 from mle_backend_kubernetes.cluster import Cluster, Exists, NotFound
@@ -48,6 +46,8 @@ from mlecore.model.backends import (
 )
 from mlecore.model.options import Option, declared, read_settings
 from mlecore_jobs.fetching import Fetched
+from mlecore_sandboxes.containers import INIT_MARGIN, handle_of, id_of, place_of
+from mlecore_sandboxes.variables import environment, secret_values
 
 KUBELET_TIMEOUT = 60.0  # seconds that a node may take to report that a pod has ended
 LOG_TRIES = 5

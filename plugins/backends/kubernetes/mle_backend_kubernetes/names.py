@@ -7,10 +7,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from mlecore_sandboxes.containers import id_of
-
 from mlecore.errors import BackendError
 from mlecore.model.backends import Dataset, Handle, Job
+from mlecore_sandboxes.containers import id_of
 
 JOB = "mlecore.org/job"
 GROUP = "mlecore.org/group"

@@ -15,7 +15,6 @@ from functools import lru_cache
 from typing import Any
 
 from attrs import field, frozen
-from mlecore_sandboxes.containers import proxy_url
 
 from mle_backend_kubernetes import archive, gateway, manifests, names
 from mle_backend_kubernetes.cluster import Cluster
@@ -24,6 +23,7 @@ from mle_backend_kubernetes.images import Images
 from mle_backend_kubernetes.settings import Settings
 from mlecore.errors import BackendError, BackendUnreachable
 from mlecore.model.backends import GATEWAY_PORT, Job, Problem, Resources
+from mlecore_sandboxes.containers import proxy_url
 
 # Where clouds offer credentials to anyone who asks: all of them, and Alibaba; link-local, and AWS, Google and Oracle.
 METADATA = ("169.254.0.0/16", "100.100.100.200/32")

@@ -11,11 +11,11 @@ import signal
 from datetime import UTC, datetime, timedelta
 
 from attrs import evolve
-from mlecore_sandboxes.containers import OVERTIME, STOPPED, exited, lost, of_code
 
 from mle_backend_kubernetes import names
 from mle_backend_kubernetes.cluster_cache import Condition, Job, Pod
 from mlecore.model.backends import ARGV_KILLED, INIT_KILLED, LOST_SIGHT, JobStatus
+from mlecore_sandboxes.containers import OVERTIME, STOPPED, exited, lost, of_code
 
 LOST_NODE = 60.0  # seconds beyond its time to end after which a pod that is being deleted has lost its node
 _BY_SIGNAL = (INIT_KILLED, LOST_SIGHT, ARGV_KILLED, 128 + signal.SIGTERM)  # how the cluster ends a pod

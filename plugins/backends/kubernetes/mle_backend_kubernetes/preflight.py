@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from attrs import frozen
-from mlecore_sandboxes.containers import is_loopback
 
 from mle_backend_kubernetes import admission, network, nodes
 from mle_backend_kubernetes.cluster import Cluster, NotFound
@@ -15,6 +14,7 @@ from mle_backend_kubernetes.images import NO_REGISTRY, Images
 from mle_backend_kubernetes.settings import Settings
 from mlecore.errors import BackendError
 from mlecore.model.backends import Problem, Resources
+from mlecore_sandboxes.containers import is_loopback
 
 
 @frozen

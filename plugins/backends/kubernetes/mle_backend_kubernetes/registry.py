@@ -8,10 +8,9 @@ import re
 from typing import Any
 from urllib.parse import urlencode
 
-from mlecore_sandboxes.containers.installed import from_labels
-
 from mlecore.errors import BackendError, BackendUnreachable
 from mlecore.model.backends import Image
+from mlecore_sandboxes.containers.installed import from_labels
 
 REGISTRY_TIMEOUT = 20.0  # seconds
 _LARGEST = 4 << 20  # bytes of a manifest, or of an image's configuration

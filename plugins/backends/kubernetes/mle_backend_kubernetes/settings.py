@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from attrs import frozen
-from mlecore_sandboxes.containers import read_labels, read_user
-from mlecore_sandboxes.containers.settings import BASE, existing_file
 
 from mlecore.errors import UsageError
 from mlecore.model.options import setting
 from mlecore.util.units import duration, size
+from mlecore_sandboxes.containers import read_labels, read_user
+from mlecore_sandboxes.containers.settings import BASE, existing_file
 
 _KINDS = {"nodeSelector": dict, "tolerations": list, "imagePullSecrets": list}
 

@@ -27,10 +27,10 @@ from mle_backend_kubernetes.kubernetes_backend import KubernetesBackend
 from mle_backend_kubernetes.manifests import merged
 from mle_backend_kubernetes.network import Probe
 from mle_backend_kubernetes.watch import Watch
-from mlecore_sandboxes.containers import id_of
 
 from mlecore.errors import BackendError
 from mlecore.model.backends import Handle
+from mlecore_sandboxes.containers import id_of
 from mlecore_testing.backends.lab import Lab as AnyLab
 
 # The library reads hundreds of kilobytes of JSON for each check.

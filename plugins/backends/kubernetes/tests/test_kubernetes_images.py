@@ -13,10 +13,10 @@ import pytest
 from mle_backend_kubernetes.images import Images
 from mle_backend_kubernetes.registry import registry_image
 from mle_backend_kubernetes.settings import Settings
-from mlecore_sandboxes.containers.names import INSTALLED as INSTALLED_LABEL
 
 from mlecore.errors import BackendError, BackendUnreachable
 from mlecore.model.agents import Recipe
+from mlecore_sandboxes.containers.names import INSTALLED as INSTALLED_LABEL
 
 DIGEST = "sha256:" + "0" * 64
 

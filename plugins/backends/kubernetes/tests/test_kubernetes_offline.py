@@ -11,11 +11,11 @@ from mle_backend_kubernetes import names, network
 from mle_backend_kubernetes.cluster_cache import job_of, pod_of
 from mle_backend_kubernetes.exec import Broken, Stream
 from mle_backend_kubernetes.kubernetes_backend import KubernetesBackend
-from mlecore_sandboxes.containers import id_of
 
 from mlecore.errors import BackendError, BackendUnreachable
 from mlecore.model.backends import Dataset, Image, Job, Resources
 from mlecore.model.model_access import ModelAccess
+from mlecore_sandboxes.containers import id_of
 
 if TYPE_CHECKING:
     from conftest import Server

@@ -17,12 +17,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
-from mlecore_sandboxes import folders
-
 from mle_backend_slurm.commands import LIMITED, Slurm
 from mle_backend_slurm.entries import Entry
 from mlecore.errors import BackendError, BackendUnreachable
 from mlecore.util import files
+from mlecore_sandboxes import folders
 
 _LARGEST = 500  # tasks of an array; clusters allow 1,001 (MaxArraySize)
 _LONGEST_WAIT = 10  # quiet periods after which a batch is submitted although runs are still being added

@@ -10,7 +10,6 @@ from pathlib import Path
 from uuid import uuid4
 
 from attrs import evolve
-from mlecore_sandboxes import environments, folders, images, packing
 
 from mle_backend_slurm.batches import write_script
 from mle_backend_slurm.commands import LIMITED, Slurm
@@ -22,6 +21,7 @@ from mlecore.model.backends import Image
 from mlecore.util import files
 from mlecore_jobs.mirrors import mirrors_elsewhere
 from mlecore_jobs.supervise.files import read_json, write_json
+from mlecore_sandboxes import environments, folders, images, packing
 
 _OPTIONS = ("--ntasks=1", "--cpus-per-task=2", "--mem=4G", "--time=120", "--no-requeue", "--export=ALL", "--chdir=/")
 _TRIES = 3

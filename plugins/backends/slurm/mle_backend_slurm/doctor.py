@@ -7,9 +7,6 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from mlecore_sandboxes import folders
-from mlecore_sandboxes.preflight import unmet_by_sandbox
-
 from mle_backend_slurm.building import JobResult
 from mle_backend_slurm.commands import LIMITED, Slurm, installed
 from mle_backend_slurm.settings import Settings, sbatch_options
@@ -17,6 +14,8 @@ from mle_backend_slurm.sharing import file_system
 from mlecore.errors import BackendError, BackendUnreachable
 from mlecore.model.backends import Problem, Resources
 from mlecore.util.units import show_size
+from mlecore_sandboxes import folders
+from mlecore_sandboxes.preflight import unmet_by_sandbox
 
 _PROBE = ("--ntasks=1", "--mem=256M", "--time=1", "--no-requeue", "--export=ALL", "--chdir=/")
 _PATIENCE = 120.0  # seconds that doctor waits for its job

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from attrs import evolve
-from mlecore_sandboxes import folders, packing
 
 from mlecore.errors import BackendError, BackendUnreachable
 from mlecore.model.backends import Handle, Job
 from mlecore.util import files
 from mlecore_jobs.supervise.files import STATE, STOP, read_json, write_json
+from mlecore_sandboxes import folders, packing
 
 _PREFIX = "slurm:"
 _CANCELLED = "cancelled"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from mlecore_sandboxes import packing, supervision
-
 from mle_backend_slurm.commands import Seen
 from mlecore.model.backends import INIT_KILLED, JobStatus
+from mlecore_sandboxes import packing, supervision
 
 WAITING = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT", "RESV_DEL_HOLD")
 AT_WORK = ("RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "STAGE_OUT", "SIGNALING", "RESIZING")

@@ -9,13 +9,12 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from mlecore_sandboxes import folders
-
 from mlecore.data import manifest
 from mlecore.data.manifest import sha256
 from mlecore.errors import BackendError, DiskError
 from mlecore.model.backends import Dataset, Progress
 from mlecore.util import files
+from mlecore_sandboxes import folders
 
 _SHARED = (  # types of file systems that several machines mount
     *("nfs", "nfs4", "lustre", "gpfs", "beegfs", "beegfs_nodev", "ceph", "cifs", "afs"),

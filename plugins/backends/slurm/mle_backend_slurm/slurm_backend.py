@@ -10,10 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar
 
-from mlecore_sandboxes import environments, folders, supervision
-from mlecore_sandboxes.gateways import gateway_of, model_key
-from mlecore_sandboxes.variables import secret_values
-
 from mle_backend_slurm import doctor, entries, outcome, sharing
 from mle_backend_slurm.batches import Submitter
 from mle_backend_slurm.building import Builder
@@ -44,6 +40,9 @@ from mlecore_jobs import collect
 from mlecore_jobs.fetching import Fetched, Receiver
 from mlecore_jobs.supervise import relaying
 from mlecore_jobs.supervise.files import read_json
+from mlecore_sandboxes import environments, folders, supervision
+from mlecore_sandboxes.gateways import gateway_of, model_key
+from mlecore_sandboxes.variables import secret_values
 
 _LOG = 600  # characters of what a node's program printed last
 _ENDED = 30.0  # seconds that a supervisor may take beyond the grace to end its job, before Slurm is asked to

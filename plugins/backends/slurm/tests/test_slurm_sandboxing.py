@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from mle_backend_slurm.node import sandboxing
-from mlecore_sandboxes import apptainer, bubblewrap, environments, images
 
 from mlecore.errors import BackendError
 from mlecore.model.backends import Problem
+from mlecore_sandboxes import apptainer, bubblewrap, environments, images
 
 OFF = Problem(description="bwrap: no namespaces", fix="sysctl user.max_user_namespaces=10000")
 

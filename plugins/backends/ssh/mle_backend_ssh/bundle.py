@@ -11,12 +11,11 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-import mlecore_sandboxes
-
 import mle_backend_ssh
 import mlecore
 import mlecore_gateway
 import mlecore_jobs
+import mlecore_sandboxes
 
 _CORE = ("errors.py", "model/*.py", "util/*.py")
 _LIBRARIES = ("attr", "attrs", "packaging")  # pure Python, and at home on 3.9

@@ -15,9 +15,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from attrs import evolve
-from mlecore_sandboxes import packing
-from mlecore_sandboxes.gateways import model_key
-from mlecore_sandboxes.variables import secret_values
 
 from mle_backend_ssh import bundle, sending
 from mle_backend_ssh.fetching import fetch
@@ -31,6 +28,9 @@ from mlecore.model.backends import Capacity, Dataset, Handle, Image, Job, Progre
 from mlecore.util.globs import Glob
 from mlecore_jobs.fetching import Fetched
 from mlecore_jobs.mirrors import mirrors_elsewhere
+from mlecore_sandboxes import packing
+from mlecore_sandboxes.gateways import model_key
+from mlecore_sandboxes.variables import secret_values
 
 T = TypeVar("T")
 

@@ -13,11 +13,10 @@ from pathlib import Path
 from urllib.parse import quote
 from uuid import uuid4
 
-from mlecore_sandboxes import folders
-
 from mle_backend_ssh.background import run_in_background
 from mle_backend_ssh.host import Host
 from mlecore.model.backends import Resources
+from mlecore_sandboxes import folders
 
 _SLOW = 3.0  # seconds that slower hosts have to answer how much room they have
 

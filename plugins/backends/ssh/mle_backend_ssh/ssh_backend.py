@@ -14,8 +14,6 @@ from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar
 
 from attrs import evolve, frozen
-from mlecore_sandboxes import folders
-from mlecore_sandboxes.machine import Settings as VmSettings
 
 from mle_backend_ssh import checks, placing
 from mle_backend_ssh.background import ask_all, run_in_background
@@ -43,6 +41,8 @@ from mlecore.model.backends import (
 from mlecore.model.options import Option, declared, setting
 from mlecore_jobs.fetching import Fetched
 from mlecore_jobs.supervise import relaying
+from mlecore_sandboxes import folders
+from mlecore_sandboxes.machine import Settings as VmSettings
 
 _LOST_AFTER = 900.0  # seconds
 _WEAKEST = ("absent", "watched", "enforced")

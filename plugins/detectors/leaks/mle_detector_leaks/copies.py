@@ -9,11 +9,11 @@ from mle_detector_leaks.predictions import Predictions, read_predictions
 from mle_detector_leaks.public_columns import RULE as COLUMN
 from mle_detector_leaks.public_columns import public_copy
 from mle_detector_leaks.scores import report_of
-from mlecore.data.sample import open_sample
 from mlecore.errors import DataError
 from mlecore.model.competition import Competition
 from mlecore.model.detectors import Evidence, Finding, NotRead
 from mlecore.model.record import RunRecord
+from mlecore.model.sample import open_sample
 from mlecore_toolkit.submissions.format import Format
 
 SUBMISSION = "submission/submission.csv"

@@ -17,10 +17,10 @@ from mle_ext_obfuscation.layout import require_tables
 from mle_ext_obfuscation.renaming import Renaming
 from mle_ext_obfuscation.tables import new_sample, rename_tables
 from mle_ext_obfuscation.uses import note_use
-from mlecore.data.sample import open_sample, sample_place
 from mlecore.errors import DataError
 from mlecore.model.backends import Dataset
 from mlecore.model.facts import Facts
+from mlecore.model.sample import open_sample, sample_place
 from mlecore.model.shown import Shown
 from mlecore.util import files
 from mlecore_toolkit.prepare.files import link_tree

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from mle_ext_obfuscation.renaming import Renaming
 
-from mlecore.api import score
 from mlecore.errors import InvalidSubmission
 from mlecore.model.competition import Competition
 from mlecore_testing.competitions.golden import submissions
@@ -31,14 +30,14 @@ def forth(names: Renaming, text: str) -> str:
 def verdict(found: Competition, submission: Path, prepared: Path) -> bytes | str:
     """The bits of the score, or why the submission is invalid."""
     try:
-        return struct.pack("d", score(found, submission, prepared / "private", prepared / "public"))
+        return struct.pack("d", found.grade(submission, prepared / "private", prepared / "public"))
     except InvalidSubmission as error:
         return str(error)
 
 
 def compare(found: Competition, prepared: Path, names: Renaming, folder: Path) -> Iterator[tuple[str, object, object]]:
     """What was done to the perfect submission, and the verdicts: on it, and on what it is after there and back."""
-    from mlecore.data.sample import open_sample
+    from mlecore.model.sample import open_sample
 
     best = found.perfect(prepared / "private").to_csv(index=False, lineterminator="\n")
     with open_sample(found.facts, prepared / "public") as path:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from mle_ext_setup.images import command
-from mlecore_sandboxes.machine import Machine
 
 from mlecore.model.agents import Recipe
+from mlecore_sandboxes.machine import Machine
 
 
 @pytest.mark.sandbox

@@ -146,7 +146,7 @@ def _sample(record: RunRecord) -> FirstRows:
     """Of the sample submission, where the competition and its data are on this machine."""
     from mlecore.data.layout import DataDirs
     from mlecore.data.opening import open_prepared
-    from mlecore.data.sample import open_sample
+    from mlecore.model.sample import open_sample
     from mlecore.plugins.competitions import competition
 
     try:

@@ -9,7 +9,6 @@ from itertools import islice
 
 from attrs import frozen
 
-from mlecore.api import check, score
 from mlecore.errors import DataError, GradingError, InvalidSubmission, MlecoreError, PluginError
 from mlecore.util.scratch import scratch
 from mlecore_audit.finding import Finding
@@ -122,9 +121,9 @@ def _verdict(subject: Subject, text: bytes, *, grade: bool) -> Verdict:
         path.write_bytes(text)
         try:
             if not grade:
-                check(subject.competition, path, subject.prepared.public)
+                subject.competition.check(path, subject.prepared.public)
                 return Verdict()
-            return Verdict(score=score(subject.competition, path, subject.prepared.private, subject.prepared.public))
+            return Verdict(score=subject.competition.grade(path, subject.prepared.private, subject.prepared.public))
         except InvalidSubmission as reason:
             return Verdict(rejection=str(reason))
         except (GradingError, PluginError, DataError, MlecoreError) as error:

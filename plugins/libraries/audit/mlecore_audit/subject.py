@@ -11,12 +11,11 @@ from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING
 
-from mlecore.api import score
 from mlecore.data.prepared import Prepared
-from mlecore.data.sample import open_sample
 from mlecore.errors import DataError, InvalidSubmission, MlecoreError
 from mlecore.model.competition import Competition
 from mlecore.model.facts import Facts
+from mlecore.model.sample import open_sample
 from mlecore_audit.files import Item, contents, listing
 from mlecore_audit.finding import Level, medal
 from mlecore_audit.matching import Matcher, part_of
@@ -191,8 +190,8 @@ class Subject:
     def score_of(self, submission: DataFrame) -> float | None:
         """The score of a whole submission, every cell as text; None if the competition rejects it."""
         with suppress(InvalidSubmission, MlecoreError):
-            return score(
-                self.competition, submission.reset_index(drop=True), self.prepared.private, self.prepared.public
+            return self.competition.grade(
+                submission.reset_index(drop=True), self.prepared.private, self.prepared.public
             )
         return None
 

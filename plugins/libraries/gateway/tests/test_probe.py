@@ -6,12 +6,12 @@ import contextlib
 import json
 
 import pytest
-from mlecore_sandboxes.machine import Machine
 
 from mlecore.controller.model_check import check_models
 from mlecore.errors import EndpointError, UsageError
 from mlecore.model.model_access import ModelAccess
 from mlecore_gateway.probe import kind_of
+from mlecore_sandboxes.machine import Machine
 
 from .conftest import endpoint, write_reply
 

@@ -12,13 +12,13 @@ import sys
 import time
 
 import pytest
-from mlecore_sandboxes.machine import Machine
 
 from mlecore.controller.model_check import check_models
 from mlecore.errors import EndpointError
 from mlecore.model.model_access import ModelAccess, gateway, token
 from mlecore_gateway.settings import read_settings
 from mlecore_jobs import relay
+from mlecore_sandboxes.machine import Machine
 
 from .conftest import CHAT, Front, endpoint, running, write_reply
 

@@ -10,13 +10,13 @@ from typing import Any, ClassVar
 
 import attrs
 import pytest
-from mlecore_sandboxes import bubblewrap
-from mlecore_sandboxes.machine import Machine
 
 from mlecore.model.agents import Recipe
 from mlecore.model.backends import Dataset, Handle, Job, JobStatus, Resources
 from mlecore_jobs import INSIDE
 from mlecore_jobs.fetching import Fetched
+from mlecore_sandboxes import bubblewrap
+from mlecore_sandboxes.machine import Machine
 
 INIT = INSIDE / "init"
 RESOURCES = {attribute.name for attribute in attrs.fields(Resources)}

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from mle_ext_setup.images import command
-from mlecore_sandboxes import environments
-from mlecore_sandboxes.machine import Machine
 
 from mlecore.errors import ImageGone
 from mlecore.model.agents import Recipe
+from mlecore_sandboxes import environments
+from mlecore_sandboxes.machine import Machine
 
 TOOL, OTHER = Recipe(files={"/srv/tool": b"x" * 100_000}), Recipe(files={"/srv/other": b"y"})
 

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from mlecore_sandboxes.machine import Machine
 
 from mlecore.model.backends import Resources
 from mlecore_jobs.supervise import cgroups
 from mlecore_jobs.supervise.cgroups import Group, Kills, mount_point, parent
+from mlecore_sandboxes.machine import Machine
 
 
 def write(path: Path, controllers: str, passed: str, procs: str = "", **more: str) -> None:

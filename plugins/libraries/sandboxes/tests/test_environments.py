@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mlecore_sandboxes import environments, installing
-from mlecore_sandboxes.building import Step
 
 from mlecore.errors import BackendError
 from mlecore.model.agents import Recipe
+from mlecore_sandboxes import environments, installing
+from mlecore_sandboxes.building import Step
 from mlecore_testing.package_index import MODULE, NAME, npm_registry, package_index, wheel
 
 

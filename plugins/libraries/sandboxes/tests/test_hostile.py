@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mlecore_sandboxes import folders
 
 from mlecore_jobs.supervise import keyring
+from mlecore_sandboxes import folders
 
 KEYCTL = {"x86_64": 250, "aarch64": 219}.get(os.uname().machine)
 _JOIN, _READ = 1, 11

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mlecore_sandboxes import environments
-from mlecore_sandboxes.installing import find_uv
 
 from mlecore.errors import BackendError
 from mlecore.model.agents import Recipe
 from mlecore_jobs.supervise import slirp
+from mlecore_sandboxes import environments
+from mlecore_sandboxes.installing import find_uv
 from mlecore_testing.package_index import MODULE, NAME, wheel
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(find_uv() is None, reason="uv not found")]

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mlecore_sandboxes import folders
 
 from mlecore.errors import BackendError, BackendUnreachable
 from mlecore.model.backends import Handle
 from mlecore_jobs.supervise import processes
 from mlecore_jobs.supervise.spec import JobSpec, read_spec
+from mlecore_sandboxes import folders
 
 HERE = Path(__file__).parent
 

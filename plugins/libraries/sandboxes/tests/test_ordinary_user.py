@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import attrs
-import mlecore_sandboxes
 import pluggy
 import pytest
 
 import mlecore
 import mlecore_jobs
+import mlecore_sandboxes
 import mlecore_testing
 
 pytestmark = pytest.mark.sandbox

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mlecore_sandboxes import folders, supervision
 
 from mlecore.model.backends import Handle
 from mlecore_jobs.supervise import files as small_files
 from mlecore_jobs.supervise import processes, supervisor
 from mlecore_jobs.supervise.spec import JobSpec
+from mlecore_sandboxes import folders, supervision
 
 
 @pytest.fixture

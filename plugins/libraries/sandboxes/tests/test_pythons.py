@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mlecore_sandboxes import pythons
 
 from mlecore.errors import BackendError
 from mlecore.model.agents import Recipe
+from mlecore_sandboxes import pythons
 
 FAKE = """#!/bin/sh
 echo 'CPython 3.{minor}.1'; echo /opt/fake/bin/python3.{minor}; echo /opt/fake

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 from attrs import evolve
-from mlecore_sandboxes.variables import environment
-from mlecore_sandboxes.variables import secret_values as secrets
 
 from mlecore.errors import BackendError
 from mlecore.model.backends import Dataset, Image, Job, Resources
+from mlecore_sandboxes.variables import environment
+from mlecore_sandboxes.variables import secret_values as secrets
 
 JOB = Job(
     name="mle-x-1",

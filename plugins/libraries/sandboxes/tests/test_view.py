@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from mlecore_sandboxes import bubblewrap
 
 pytestmark = pytest.mark.sandbox

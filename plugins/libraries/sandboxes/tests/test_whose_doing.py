@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mlecore_sandboxes import folders
 
 from mlecore.model.backends import ARGV_KILLED, INIT_KILLED, Handle
 from mlecore_jobs.supervise import processes
 from mlecore_jobs.supervise.disk import others_filled
+from mlecore_sandboxes import folders
 
 WAITS = "echo up; while :; do sleep 0.05; done"
 

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from mlecore import api, competition
+from mlecore import competition
 from mlecore.errors import DataError, InvalidSubmission
 from mlecore_testing.shared_data import SharedData
 from mlecore_testing.trees import writable
@@ -80,7 +80,7 @@ class Trial:
 
     def check(self, submission: Content) -> list[str]:
         """The warnings about a table, or a file's content. Raises InvalidSubmission."""
-        return api.check(self.competition, self._written(submission), self.public)
+        return self.competition.check(self._written(submission), self.public)
 
     def grade(self, submission: Content, truth: Content | None = None) -> float:
         """The score of a table, or of a file's content. Raises InvalidSubmission.
@@ -92,14 +92,14 @@ class Trial:
         if truth is not None:
             private = self._new()
             self._write(truth, private / Path(self.competition.facts.answers).name)
-            return api.score(self.competition, self._written(submission), private)
+            return self.competition.grade(self._written(submission), private)
         try:
             self.check(submission)
             refused = ""
         except InvalidSubmission as reason:
             refused = str(reason)
         try:
-            score = api.score(self.competition, self._written(submission), self.private, self.public)
+            score = self.competition.grade(self._written(submission), self.private, self.public)
         except InvalidSubmission as reason:
             assert refused or self.competition.facts.check_incomplete, f"check passes what grade refuses: {reason}"
             raise

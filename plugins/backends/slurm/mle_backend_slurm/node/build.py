@@ -6,11 +6,10 @@ import json
 import os
 from pathlib import Path
 
-from mlecore_sandboxes import environments, images, packing
-
 from mle_backend_slurm.node import sandboxing
 from mlecore.errors import MlecoreError
 from mlecore_jobs.supervise.files import read_json, write_json
+from mlecore_sandboxes import environments, images, packing
 
 
 def build(root: Path, folder: Path) -> None:

@@ -7,12 +7,11 @@ import platform
 import shutil
 from pathlib import Path
 
-from mlecore_sandboxes import apptainer, bubblewrap, gpus
-from mlecore_sandboxes.preflight import held_by_cgroup
-
 from mle_backend_slurm.node.run import node_name
 from mlecore_jobs.supervise import slirp
 from mlecore_jobs.supervise.files import write_json
+from mlecore_sandboxes import apptainer, bubblewrap, gpus
+from mlecore_sandboxes.preflight import held_by_cgroup
 
 
 def probe(root: Path, folder: Path) -> None:

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from attrs import evolve
-from mlecore_sandboxes import environments, folders, layout, packing
 
 from mle_backend_slurm.entries import Entry, read_request
 from mle_backend_slurm.node import sandboxing, staging
@@ -17,6 +16,7 @@ from mlecore.errors import BackendError
 from mlecore.model.backends import Job
 from mlecore_jobs.supervise.files import STATE, write_json
 from mlecore_jobs.supervise.main import take
+from mlecore_sandboxes import environments, folders, layout, packing
 
 SANDBOX = "sandbox.json"  # in a job's folder: how this node describes its sandboxes
 _GPUS = ("SLURM_JOB_GPUS", "SLURM_STEP_GPUS", "CUDA_VISIBLE_DEVICES")  # the first has the ids of the node's devices

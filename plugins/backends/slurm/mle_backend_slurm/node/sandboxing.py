@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from mlecore.errors import BackendError
+from mlecore.model.backends import Sandbox
 from mlecore_sandboxes import apptainer, bubblewrap, environments
 from mlecore_sandboxes.machine import Machine
 from mlecore_sandboxes.view import Isolation
-
-from mlecore.errors import BackendError
-from mlecore.model.backends import Sandbox
 
 
 def chosen(wanted: str, ref: str = "") -> Isolation:

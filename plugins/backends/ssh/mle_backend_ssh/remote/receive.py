@@ -16,13 +16,12 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from mlecore_sandboxes import folders
-
 from mle_backend_ssh.remote import wire
 from mlecore.errors import BackendError, DiskError
 from mlecore.util import files
 from mlecore_jobs.supervise.files import sync_disk
 from mlecore_jobs.supervise.processes import boot_id
+from mlecore_sandboxes import folders
 
 SUFFIX = ".mlecore-part"
 _SILENCE = 20  # seconds without a byte of content after which the alarm ends us, which unlocks the data. The controller

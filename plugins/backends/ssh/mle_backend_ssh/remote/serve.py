@@ -11,8 +11,6 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 import attrs
-from mlecore_sandboxes import folders, packing
-from mlecore_sandboxes.machine import Machine
 
 from mle_backend_ssh.remote import survey, wire
 from mle_backend_ssh.remote.receive import receive
@@ -21,6 +19,8 @@ from mlecore.model.backends import Handle, Job
 from mlecore.util.globs import Glob
 from mlecore_jobs import collect
 from mlecore_jobs.fetching import Selection
+from mlecore_sandboxes import folders, packing
+from mlecore_sandboxes.machine import Machine
 
 _PLAIN = (
     "describe",

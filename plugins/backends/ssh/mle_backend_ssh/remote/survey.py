@@ -13,12 +13,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-from mlecore_sandboxes import bubblewrap, folders, gpus
-from mlecore_sandboxes.supervision import status
-
 from mlecore.util.child_environment import child_environment
 from mlecore_jobs.supervise.processes import boot_id
 from mlecore_jobs.supervise.spec import read_spec
+from mlecore_sandboxes import bubblewrap, folders, gpus
+from mlecore_sandboxes.supervision import status
 
 _LOGIND = ("org.freedesktop.login1", "/org/freedesktop/login1", "org.freedesktop.login1.Manager")
 _BUS_TIMEOUT = 5.0  # seconds that the message bus may take

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 from attrs import evolve
-from mlecore_sandboxes.variables import environment
 
 from mlecore.model.backends import Resources
+from mlecore_sandboxes.variables import environment
 from mlecore_testing.backends.harness import PATIENCE, BackendBench, files
 from mlecore_testing.rules import Broken
 

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mlecore.data.sample import open_sample
+from mlecore.model.sample import open_sample
 from mlecore_testing.rules import Broken, Stop, Undecided
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from attrs import frozen
 
-from mlecore import Competition, api
+from mlecore import Competition
 from mlecore.data.prepared import Prepared
-from mlecore.data.sample import open_sample
 from mlecore.errors import InvalidSubmission, MlecoreError
+from mlecore.model.sample import open_sample
 from mlecore_audit.mutants import Grid, Mutant, mutants
 from mlecore_audit.subject import Subject
 from mlecore_testing.shared_data import SharedData
@@ -153,7 +153,7 @@ class Harness:
     def check(self, data: bytes) -> Response:
         self._submission.write_bytes(data)
         try:
-            api.check(self.competition, self._submission, self.public)
+            self.competition.check(self._submission, self.public)
         except InvalidSubmission as reason:
             return Response(refusal=self._said(reason))
         except MlecoreError as error:
@@ -164,7 +164,7 @@ class Harness:
         prepared = prepared or self.prepared
         self._submission.write_bytes(data)
         try:
-            score = api.score(self.competition, self._submission, prepared / "private", prepared / "public")
+            score = self.competition.grade(self._submission, prepared / "private", prepared / "public")
             return Response(score=score)
         except InvalidSubmission as reason:
             return Response(refusal=self._said(reason))

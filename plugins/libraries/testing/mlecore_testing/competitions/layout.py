@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mlecore.data.manifest import walk
-from mlecore.data.sample import sample_bytes
 from mlecore.errors import DataError
+from mlecore.model.sample import sample_bytes
 from mlecore_testing.competitions.harness import Harness
 from mlecore_testing.rules import Broken, Stop
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-import mlecore
 from mlecore import competition
 from mlecore_toolkit.submissions.check import unknown_labels
 from mlecore_toolkit.submissions.format import Format
@@ -62,7 +61,7 @@ def test_check_warns_by_the_public_tables_but_not_the_sample(tmp_path: Path) -> 
     digits = competition("optical-digits")
     submission = tmp_path / "submission.csv"
     submission.write_text(sample)
-    assert mlecore.check(digits, submission, public) == []
+    assert digits.check(submission, public) == []
     submission.write_text(sample.replace("3,0", "3,9"))
-    (said,) = mlecore.check(digits, submission, public)
+    (said,) = digits.check(submission, public)
     assert said == "column 'digit' has 1 label not in the training data: '9'"
