@@ -1,5 +1,5 @@
-"""What each command takes where the work itself is little, beside its limit: multiples of `import click`, `import
-pandas` and 0.3 s, or a second for a list of 1,000 runs.
+"""What each command takes where the work itself is little, compared with its limit: seconds beside `import click` or
+`import pandas`.
 
     .venv/bin/python benchmarks/startup.py
     .venv/bin/python benchmarks/startup.py --rounds 3
@@ -26,9 +26,9 @@ COMPETITION = "spaceship-titanic"
 SIZE = 14  # of synthetic data: a table of 1 MB
 BASES = {"import click": python("import click"), "import pandas": python("import pandas")}
 LIMITS = {  # times a base, plus seconds
-    "--help": ("import click", 1.2, 0.0),
-    "plugins list": ("import click", 3.0, 0.0),
-    "competitions list": ("import click", 3.0, 0.0),
+    "--help": ("import click", 1.2, 0.1),
+    "plugins list": ("import click", 1.0, 0.5),
+    "competitions list": ("import click", 1.0, 0.5),
     "prepare": ("import pandas", 1.0, 0.3),
     "grade": ("import pandas", 1.0, 0.3),
     "runs list": ("import click", 0.0, 0.5),
