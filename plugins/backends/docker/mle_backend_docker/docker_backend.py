@@ -9,11 +9,8 @@ from __future__ import annotations
 import contextlib
 import io
 import math
-import os
-import stat
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
@@ -45,8 +42,7 @@ from mlecore.model.options import Option, declared, read_settings
 from mlecore_jobs.fetching import Fetched
 from mlecore_sandboxes.containers import INIT_MARGIN, handle_of, id_of, images, names, place_of
 from mlecore_sandboxes.containers.engine import Engine
-
-CHECKED_ENTRIES = 2000  # of public data, which one program prepares, so that a few stand for all
+from mlecore_sandboxes.data import public_folder
 
 
 class DockerBackend(Backend):
@@ -106,17 +102,7 @@ class DockerBackend(Backend):
 
     def stage_data(self, dataset: Dataset, progress: Progress) -> str:
         """The folder, which the engine mounts. Raises BackendError if the agent could not read it."""
-        public = dataset.public.resolve()
-        if not public.is_dir():
-            raise BackendError(f"the public data of {dataset.competition} are not at {public}")
-        for path in islice(_entries(public), CHECKED_ENTRIES):
-            mode = path.lstat().st_mode
-            needed = stat.S_IROTH | stat.S_IXOTH if stat.S_ISDIR(mode) else stat.S_IROTH
-            if not stat.S_ISLNK(mode) and mode & needed != needed:
-                raise BackendError(
-                    f"{path} cannot be read by others, and the agent runs as another user than you",
-                    fix=f"chmod -R a+rX {public}",
-                )
+        public = public_folder(dataset, others=True)
         progress(1, 1, f"{dataset.competition}: mounted from {public}")
         return str(public)
 
@@ -239,10 +225,3 @@ def _cgroup(info: Mapping[str, Any], key: str) -> Enforcement:
     if info.get(key) is False:
         return Enforcement(level="absent", how="the engine has no such cgroup controller")
     return Enforcement(level="enforced", how="cgroup")
-
-
-def _entries(folder: Path) -> Iterator[Path]:
-    yield folder
-    for where, folders, files in os.walk(folder):
-        for name in (*folders, *files):
-            yield Path(where) / name

@@ -10,8 +10,8 @@ from mle_backend_docker.network import PODMAN, PODMAN_FIX
 from mle_backend_docker.settings import Settings
 from mlecore.errors import BackendError
 from mlecore.model.backends import Problem, Resources
-from mlecore_sandboxes.containers import beyond
 from mlecore_sandboxes.containers.engine import Engine
+from mlecore_sandboxes.preflight import beyond
 
 
 def problems(engine: Engine, settings: Settings, gpus: Gpus, requested: Sequence[Resources]) -> list[Problem]:

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import IO, Any, cast
 
 from mle_backend_kubernetes import archive, manifests, names
@@ -25,6 +25,7 @@ from mle_backend_kubernetes.program.messages import CLAIM, DATA
 from mle_backend_kubernetes.settings import Settings
 from mlecore.errors import BackendError, BackendUnreachable, DataError
 from mlecore.model.backends import Dataset, Progress
+from mlecore_sandboxes.data import chunks
 
 POD_TIMEOUT = 600.0  # seconds until the loader pod runs
 LIFE = 24 * 3600.0  # seconds after which the pod ends,
@@ -236,12 +237,13 @@ class _Sender:
                 self._advance(size)
                 continue
             batch += _line({"path": path, "size": size})
-            for content in _content(self._root / path, size):
-                batch += content
-                self._advance(len(content))
-                if len(batch) >= 1 << 20:
-                    stream.send(batch)
-                    batch.clear()
+            with (self._root / path).open("rb") as source:
+                for content in chunks(source, size):
+                    batch += content
+                    self._advance(len(content))
+                    if len(batch) >= 1 << 20:
+                        stream.send(batch)
+                        batch.clear()
         stream.send(batch + _line({"end": True}))
         return message(lines)
 
@@ -268,13 +270,3 @@ class _Sender:
 
 def _line(said: dict[str, Any]) -> bytes:
     return json.dumps(said).encode() + b"\n"
-
-
-def _content(path: Path, size: int) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        while size:
-            content = file.read(min(1 << 20, size))
-            if not content:
-                raise DataError(f"{path} became shorter while it was being read")
-            size -= len(content)
-            yield content

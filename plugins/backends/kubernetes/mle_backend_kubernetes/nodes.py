@@ -13,7 +13,7 @@ from mle_backend_kubernetes.cluster_cache import Pod
 from mle_backend_kubernetes.settings import Settings
 from mlecore.errors import BackendError, BackendUnreachable
 from mlecore.model.backends import Hardware, Problem, Resources
-from mlecore_sandboxes.containers import beyond
+from mlecore_sandboxes.preflight import beyond
 
 _GPU_MODEL = "nvidia.com/gpu.product"  # label of a node, by NVIDIA's feature discovery
 

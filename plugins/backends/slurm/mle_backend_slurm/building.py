@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import time
 from pathlib import Path
@@ -20,7 +19,7 @@ from mlecore.model.agents import Recipe
 from mlecore.model.backends import Image
 from mlecore.util import files
 from mlecore_jobs.mirrors import mirrors_elsewhere
-from mlecore_jobs.supervise.files import read_json, write_json
+from mlecore_jobs.supervise.files import read_json, write_json, write_secrets
 from mlecore_sandboxes import environments, folders, images, packing
 
 _OPTIONS = ("--ntasks=1", "--cpus-per-task=2", "--mem=4G", "--time=120", "--no-requeue", "--export=ALL", "--chdir=/")
@@ -140,9 +139,7 @@ class Builder:
         try:
             request = {"recipe": packing.pack(recipe), "isolation": self._settings.isolation}
             write_json(str(job.folder / "request.json"), request)
-            secrets = os.open(job.folder / "given.json", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(secrets, "w") as out:
-                json.dump(mirrors_elsewhere(os.environ), out)
+            write_secrets(str(job.folder / "given.json"), mirrors_elsewhere(os.environ))
             job.submit("build")
             result = job.wait(_FOREVER)
             if result is None:

@@ -15,7 +15,7 @@ from mlecore.errors import BackendError, BackendUnreachable
 from mlecore.model.backends import Problem, Resources
 from mlecore.util.units import show_size
 from mlecore_sandboxes import folders
-from mlecore_sandboxes.preflight import unmet_by_sandbox
+from mlecore_sandboxes.preflight import UNSANDBOXED, unmet_by_sandbox
 
 _PROBE = ("--ntasks=1", "--mem=256M", "--time=1", "--no-requeue", "--export=ALL", "--chdir=/")
 _PATIENCE = 120.0  # seconds that doctor waits for its job
@@ -46,8 +46,7 @@ def _problems(settings: Settings, slurm: Slurm, requested: Sequence[Resources]) 
         text = f"{settings.state} is in this machine's memory, which no compute node sees"
         yield Problem(description=text, fix="Give -B state=DIR, a folder on the shared file system.")
     if not settings.isolated:
-        text = "isolation=none: agents run as you, and can read and change all that you can, answers included"
-        yield Problem(description=text, fix="Leave it out where bubblewrap works.", fatal=False)
+        yield UNSANDBOXED
     for resources in requested or (Resources(time_limit=60.0),):
         yield from unmet_by_sandbox(resources, settings.isolated)
         if (rejection := _rejection(slurm, sbatch_options(settings, resources))) is not None:

@@ -7,7 +7,6 @@ it. Whoever creates `claimed` first, the node or a controller that cancels, deci
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import shutil
@@ -20,7 +19,7 @@ from attrs import evolve
 from mlecore.errors import BackendError, BackendUnreachable
 from mlecore.model.backends import Handle, Job
 from mlecore.util import files
-from mlecore_jobs.supervise.files import STATE, STOP, read_json, write_json
+from mlecore_jobs.supervise.files import STATE, STOP, read_json, write_json, write_secrets
 from mlecore_sandboxes import folders, packing
 
 _PREFIX = "slurm:"
@@ -152,9 +151,7 @@ def write_entry(
     with folders.new(entry.root, entry.name) as fresh:
         packed = evolve(job, files=_copied(job.files, fresh, "files"), tools=_copied(job.tools, fresh, "tools"))
         write_json(str(fresh / "request.json"), {"job": packing.pack(packed), "gateway": list(argv)})
-        secrets = os.open(fresh / "given.json", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(secrets, "w") as out:
-            json.dump(dict(given), out)
+        write_secrets(str(fresh / "given.json"), dict(given))
         described = {"group": job.group, "image": job.image.ref, **about}
         write_json(str(fresh / "about.json"), described, durable=True)
         try:
@@ -187,12 +184,7 @@ def read_request(entry: Entry) -> tuple[Job, list[str], dict[str, Any]]:
     (entry.folder / "given.json").unlink(missing_ok=True)
     if request is None or given is None:
         raise BackendError("what the controller wrote for it is damaged")
-    job = packing.unpack(request["job"])
-    return evolve(job, files=_placed(job.files, entry), tools=_placed(job.tools, entry)), request["gateway"], given
-
-
-def _placed(content: Mapping[str, bytes | Path], entry: Entry) -> dict[str, bytes | Path]:
-    return {name: entry.folder / value if isinstance(value, Path) else value for name, value in content.items()}
+    return packing.placed(packing.unpack(request["job"]), entry.folder), request["gateway"], given
 
 
 def erase(entry: Entry) -> None:

@@ -15,6 +15,7 @@ from mlecore.errors import BackendError, DiskError
 from mlecore.model.backends import Dataset, Progress
 from mlecore.util import files
 from mlecore_sandboxes import folders
+from mlecore_sandboxes.data import listed, public_folder
 
 _SHARED = (  # types of file systems that several machines mount
     *("nfs", "nfs4", "lustre", "gpfs", "beegfs", "beegfs_nodev", "ceph", "cifs", "afs"),
@@ -24,9 +25,7 @@ _SHARED = (  # types of file systems that several machines mount
 
 def shared_data(dataset: Dataset, root: Path, progress: Progress) -> Path:
     """The folder that jobs read: ``root`` is on a file system that nodes share, and so is what lies on the same one."""
-    public = dataset.public.resolve()
-    if not public.is_dir():
-        raise BackendError(f"the public data of {dataset.competition} are not at {public}")
+    public = public_folder(dataset)
     folders.make_private(root)
     if on_same_disk(public, root) or file_system(public) in _SHARED:
         progress(1, 1, dataset.competition)
@@ -71,7 +70,7 @@ def copy_public(public: Path, target: Path, copied: Callable[[int], object] = la
 
     Raises BackendError.
     """
-    known = _known(public)
+    known = listed(public)
     for top, inner, names in os.walk(public):
         inside = target / Path(top).relative_to(public)
         inside.mkdir(parents=True)
@@ -83,7 +82,8 @@ def copy_public(public: Path, target: Path, copied: Callable[[int], object] = la
             copy = inside / path.name
             shutil.copyfile(path, copy)
             copy.chmod(0o444)
-            expected = known.get(path.relative_to(public).as_posix()) if known is not None else sha256(str(path))
+            entry = known.get(path.relative_to(public).as_posix()) if known is not None else None
+            expected = sha256(str(path)) if known is None else entry and entry.sha256
             if sha256(str(copy)) != expected:
                 raise BackendError(
                     f"{path} was copied, and the copy is not what its manifest says",
@@ -92,15 +92,6 @@ def copy_public(public: Path, target: Path, copied: Callable[[int], object] = la
             copied(copy.stat().st_size)
     if known is not None and (missing := [path for path in known if not (target / path).is_file()]):
         raise BackendError(f"{public} has no {missing[0]}, which its manifest lists", fix="Prepare the data again.")
-
-
-def _known(public: Path) -> dict[str, str] | None:
-    """The SHA-256 of each file, by the manifest beside the public data."""
-    root = public.parent
-    if public.name != "public" or manifest.read_head(root) is None:
-        return None
-    listed = (entry for entry in manifest.read_files(root) if entry.path.startswith("public/"))
-    return {entry.path.removeprefix("public/"): entry.sha256 for entry in listed}
 
 
 def file_system(path: Path) -> str:

@@ -11,13 +11,12 @@ from typing import IO, TYPE_CHECKING
 from mle_backend_ssh.link import Channel
 from mle_backend_ssh.remote import wire
 from mlecore.data import manifest
-from mlecore.errors import BackendError, DataError
+from mlecore.errors import DataError
 from mlecore.model.backends import Dataset, Progress
+from mlecore_sandboxes.data import chunks, listed
 
 if TYPE_CHECKING:
     from mle_backend_ssh.host import Host
-
-_PUBLIC = "public/"
 
 
 def send_dataset(host: Host, dataset: Dataset, progress: Progress) -> str:
@@ -45,13 +44,8 @@ def _send(host: Host, channel: Channel, dataset: Dataset, progress: Progress) ->
     for number, offset in wanted:
         with (dataset.public / entries[number].path).open("rb") as source:
             source.seek(offset)
-            left = entries[number].size - offset
-            while left:
-                chunk = source.read(min(wire.CHUNK, left))
-                if not chunk:
-                    raise DataError(f"{source.name} is shorter than its manifest says", fix="mlecore prepare again")
+            for chunk in chunks(source, entries[number].size - offset, wire.CHUNK):
                 channel.stdin.write(chunk)
-                left -= len(chunk)
                 done += len(chunk)
                 progress(done, total, f"{dataset.competition}: to {host.name}")
     channel.stdin.flush()
@@ -68,10 +62,8 @@ def _wanted(host: Host, channel: Channel) -> Iterator[tuple[int, int]]:
 
 def _entries(dataset: Dataset) -> Iterator[manifest.Entry]:
     """The public files, with the checksums of the manifest beside them, or, where there is none, counted now."""
-    root = dataset.public.parent
-    if dataset.public.name == _PUBLIC.rstrip("/") and manifest.read_head(root) is not None:
-        found = (entry for entry in manifest.read_files(root) if entry.path.startswith(_PUBLIC))
-        yield from (manifest.Entry(entry.path.removeprefix(_PUBLIC), entry.size, entry.sha256) for entry in found)
+    if (known := listed(dataset.public)) is not None:
+        yield from (manifest.Entry(path, entry.size, entry.sha256) for path, entry in known.items())
         return
     for path in sorted(dataset.public.rglob("*")):
         if path.is_symlink() or not (path.is_file() or path.is_dir()):
@@ -101,12 +93,7 @@ def numbered(content: Mapping[str, bytes | Path], first: int) -> tuple[dict[str,
 def send_file(stdin: IO[bytes], number: int, path: Path) -> None:
     with path.open("rb") as source:
         seen = os.fstat(source.fileno())
-        left = seen.st_size
-        head = {"kind": "file", "file": number, "length": left, "executable": bool(seen.st_mode & 0o100)}
+        head = {"kind": "file", "file": number, "length": seen.st_size, "executable": bool(seen.st_mode & 0o100)}
         wire.write(stdin, head)
-        while left:
-            chunk = source.read(min(wire.CHUNK, left))
-            if not chunk:
-                raise BackendError(f"{path} became shorter while it was sent")
+        for chunk in chunks(source, seen.st_size, wire.CHUNK):
             stdin.write(chunk)
-            left -= len(chunk)

@@ -39,7 +39,7 @@ from mlecore_jobs.fetching import Fetched
 from mlecore_jobs.supervise import processes, relaying, slirp
 from mlecore_jobs.supervise.files import SPEC, STATE, STOP, read_json
 from mlecore_jobs.supervise.spec import read_spec
-from mlecore_sandboxes import bubblewrap, environments, folders, gateways, layout, preflight, supervision
+from mlecore_sandboxes import bubblewrap, data, environments, folders, gateways, layout, preflight, supervision
 from mlecore_sandboxes.variables import secret_values
 from mlecore_sandboxes.view import Isolation
 
@@ -89,13 +89,7 @@ class Machine(Backend):
         ]
 
     def stage_data(self, dataset: Dataset, progress: Progress) -> str:
-        public = dataset.public.resolve()
-        if not public.is_dir():
-            raise BackendError(f"the public data of {dataset.competition} are not at {public}")
-        if self._isolated and os.geteuid() == 0:  # the agent is neither owner nor in the group there
-            for path in (public, *list(public.iterdir())[:1000]):
-                if path.stat().st_mode & (0o5 if path.is_dir() else 0o4) == 0:
-                    raise BackendError(f"the agent's user may not read {path}", fix=f"chmod -R a+rX {public}")
+        public = data.public_folder(dataset, others=self._isolated and os.geteuid() == 0)
         progress(1, 1, dataset.competition)
         return str(public)
 

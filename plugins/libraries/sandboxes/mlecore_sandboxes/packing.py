@@ -36,6 +36,15 @@ def pack(value: object) -> Any:
     raise TypeError(f"{name} is no value of a backend's contract")
 
 
+def placed(job: backends.Job, folder: Path) -> backends.Job:
+    """The job with those of its files that are paths below ``folder``, where they lie on this machine."""
+
+    def below(content: Mapping[str, bytes | Path]) -> dict[str, bytes | Path]:
+        return {name: folder / value if isinstance(value, Path) else value for name, value in content.items()}
+
+    return attrs.evolve(job, files=below(job.files), tools=below(job.tools))
+
+
 def unpack(value: Any) -> Any:
     """The inverse of ``pack``. Raises ValueError, TypeError, KeyError for what it did not make."""
     if not isinstance(value, dict):

@@ -12,12 +12,17 @@ from mlecore.util.units import counted, show_size
 from mlecore_jobs.supervise import cgroups, slirp
 from mlecore_sandboxes import folders, gpus
 
+UNSANDBOXED = Problem(
+    description="isolation=none: agents run as you, and can read and change all that you can, answers included",
+    fix="Leave it out where bubblewrap works.",
+    fatal=False,
+)
+
 
 def problems(requested: Sequence[Resources], here: Capacity, isolated: bool, root: Path) -> Iterator[Problem]:
     """Each problem once; see ``Backend.preflight``. ``here`` is what the machine may give to jobs."""
     if not isolated:
-        text = "isolation=none: agents run as you, and can read and change all that you can, answers included"
-        yield Problem(description=text, fix="Leave it out where bubblewrap works.", fatal=False)
+        yield UNSANDBOXED
     try:
         folders.make_private(root)
     except BackendError as error:
@@ -30,6 +35,7 @@ def problems(requested: Sequence[Resources], here: Capacity, isolated: bool, roo
             text = f"this machine has no GPU {gpu}; available: {', '.join(known) or 'none'}"
             yield Problem(description=text, fix="List them with -B gpus=0,1.", usage=True)
     found = [problem for resources in requested for problem in _unmet(resources, here, isolated, root)]
+    found += beyond(requested, here.cpus, here.memory, "this machine")
     yield from {problem.description: problem for problem in found}.values()
     yield from _watched(requested)
 
@@ -40,12 +46,6 @@ def _unmet(resources: Resources, here: Capacity, isolated: bool, root: Path) -> 
         text = f"{counted(resources.gpus, 'GPU')} requested, {len(here.gpus) or 'none'} available"
         fix = "Request fewer" if here.gpus else "Leave out --gpus, or use a machine with GPUs"
         yield Problem(description=text, fix=f"{fix}; -B gpus=0,1 names those that runs may use.", usage=True)
-    if resources.memory and resources.memory > here.memory:
-        text = f"{show_size(resources.memory)} of memory requested, {show_size(here.memory)} available"
-        yield Problem(description=text, fix="Request less memory.", usage=True)
-    if resources.cpus and resources.cpus > here.cpus:
-        text = f"{resources.cpus:g} CPUs requested, {here.cpus:g} available"
-        yield Problem(description=text, fix="Request fewer CPUs.", usage=True)
     if resources.disk and resources.disk > (total := shutil.disk_usage(root).total):
         text = f"{show_size(resources.disk)} of disk requested, the whole disk of {root} has {show_size(total)}"
         yield Problem(description=text, fix="Request less with --disk, or name another disk: -B state=DIR.", usage=True)
@@ -57,6 +57,22 @@ def _unmet(resources: Resources, here: Capacity, isolated: bool, root: Path) -> 
         yield Problem(description=f"{text}: {why}", fix=f"{fix} Each job then gets its own network.", fatal=False)
     if isolated and resources.network == "llm" and shutil.which("setpriv") is None:
         yield Problem(description="setpriv is not installed", fix="Install it (apt-get install util-linux).")
+
+
+def beyond(requested: Sequence[Resources], cpus: float, memory: int, who: str) -> Iterator[Problem]:
+    """What ``who`` cannot give to any run: it has ``cpus`` and ``memory`` bytes; 0: unknown."""
+    most = max((resources.cpus or 0 for resources in requested), default=0)
+    if 0 < cpus < most:
+        yield Problem(
+            description=f"{most:g} CPUs requested, but {who} has {cpus:g}", fix=f"--cpus {cpus:g}", usage=True
+        )
+    wanted = max((resources.memory or 0 for resources in requested), default=0)
+    if 0 < memory < wanted:
+        yield Problem(
+            description=f"{wanted / 2**30:.1f} GiB of memory requested, but {who} has {memory / 2**30:.1f} GiB",
+            fix="Request less with --memory.",
+            usage=True,
+        )
 
 
 def unmet_by_sandbox(resources: Resources, isolated: bool) -> Iterator[Problem]:

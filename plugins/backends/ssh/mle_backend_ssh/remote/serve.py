@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-import attrs
-
 from mle_backend_ssh.remote import survey, wire
 from mle_backend_ssh.remote.receive import receive
 from mlecore.errors import BackendError, MlecoreError
@@ -108,11 +106,7 @@ def _start(vm: Machine, job: Job, given: IO[bytes]) -> Handle:
                     left -= len(chunk)
             file.chmod(0o700 if head["executable"] else 0o600)
             head, _ = wire.read(given)
-        return vm.start(attrs.evolve(job, files=_placed(job.files, spool), tools=_placed(job.tools, spool)))
-
-
-def _placed(content: Mapping[str, bytes | Path], spool: Path) -> dict[str, bytes | Path]:
-    return {name: spool / value if isinstance(value, Path) else value for name, value in content.items()}
+        return vm.start(packing.placed(job, spool))
 
 
 def _build(vm: Machine, recipe: Any, out: IO[bytes]) -> object:

@@ -38,6 +38,13 @@ def _write_new(path: str, value: Any, durable: bool) -> None:
             os.fsync(out.fileno())
 
 
+def write_secrets(path: str, value: Any) -> None:
+    """A new file that only this user can read."""
+    secrets = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(secrets, "w") as out:
+        json.dump(value, out)
+
+
 def read_json(path: str) -> dict[str, Any] | None:
     """The object in ``path``; None if it is missing, or incomplete after a crash of the machine."""
     try:

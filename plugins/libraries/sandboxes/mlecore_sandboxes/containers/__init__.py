@@ -6,13 +6,13 @@ import io
 import ipaddress
 import json
 import tarfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import urlsplit
 
 from mlecore.errors import BackendError, UsageError
-from mlecore.model.backends import ARGV_KILLED, INIT_KILLED, LOST_SIGHT, Handle, JobStatus, Problem, Resources
+from mlecore.model.backends import ARGV_KILLED, INIT_KILLED, LOST_SIGHT, Handle, JobStatus
 from mlecore.model.options import pairs, words
 
 RELAY_PORT = 3128
@@ -104,19 +104,3 @@ def of_code(code: int) -> JobStatus:
         ARGV_KILLED: "killed by signal 9, by another process of the job or the kernel",
     }
     return exited(code, words.get(code, f"exit code {code}"))
-
-
-def beyond(requested: Sequence[Resources], cpus: float, memory: int, who: str) -> Iterator[Problem]:
-    """What ``who`` cannot give to any run: it has ``cpus`` and ``memory`` bytes; 0: unknown."""
-    most = max((resources.cpus or 0 for resources in requested), default=0)
-    if 0 < cpus < most:
-        yield Problem(
-            description=f"{most:g} CPUs requested, but {who} has {cpus:g}", fix=f"--cpus {cpus:g}", usage=True
-        )
-    wanted = max((resources.memory or 0 for resources in requested), default=0)
-    if 0 < memory < wanted:
-        yield Problem(
-            description=f"{wanted / 2**30:.1f} GiB of memory requested, but {who} has {memory / 2**30:.1f} GiB",
-            fix="Request less with --memory.",
-            usage=True,
-        )
