@@ -7,29 +7,32 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 from attrs import frozen
 
+from mlecore.controller.capacity import cost_forecast, forecast
+from mlecore.controller.context import Timing
 from mlecore.controller.display import Lines, Silent
+from mlecore.controller.experiment import Experiment, load_experiment
+from mlecore.controller.loop import Controller
+from mlecore.controller.preflight import preflight
+from mlecore.controller.reporting import Display, GroupResult
 from mlecore.errors import BackendUnreachable, DataError, UsageError
+from mlecore.grading.isolated import IsolatedGrader
 from mlecore.model.plan import Plan, PlannedRun
 from mlecore.model.record import RunRecord
+from mlecore.runs import requests
 from mlecore.runs.arguments import Arguments, lists_arguments, plan_of
 from mlecore.runs.contents import check_group
 from mlecore.runs.folders import is_group
+from mlecore.runs.lock import GroupLock
 from mlecore.runs.ownership import require_own, require_own_plan
 from mlecore.runs.planning import difference
 from mlecore.runs.store import Group, create_group, load_group, new_uid, open_group
 from mlecore.util import validation
+from mlecore.util.locks import LockHeld
 from mlecore.util.units import counted
-
-if TYPE_CHECKING:
-    from mlecore.controller.context import Timing
-    from mlecore.controller.experiment import Experiment
-    from mlecore.controller.loop import Controller
-    from mlecore.controller.reporting import Display, GroupResult
-    from mlecore.runs.lock import GroupLock
 
 _DATA = {
     "published": "data as published",
@@ -96,12 +99,6 @@ def run_group(
     Raises errors of the plan before anything starts, LockHeld if another controller
     works on it, DataError if the group cannot be written to the disk.
     """
-    from mlecore.controller.capacity import forecast
-    from mlecore.controller.experiment import load_experiment
-    from mlecore.controller.loop import Controller
-    from mlecore.controller.preflight import preflight
-    from mlecore.grading.isolated import IsolatedGrader
-
     display = display or Silent()
     try:
         group = existing(runs, name, plan)
@@ -144,11 +141,6 @@ def dry_run(plan: Plan, runs: Path, data: Sequence[Path | str], say: Callable[[s
 
     Raises the errors of the plan that ``run_group`` raises before anything starts.
     """
-    from mlecore.controller.capacity import cost_forecast, forecast
-    from mlecore.controller.experiment import load_experiment
-    from mlecore.controller.preflight import preflight
-    from mlecore.grading.isolated import IsolatedGrader
-
     with IsolatedGrader() as grader:
         experiment = load_experiment(plan, [str(Path(folder).absolute()) for folder in data], grader, say)
         finished = preflight(experiment, new_uid(), say)
@@ -177,10 +169,6 @@ def _control(folder: Path, control: Callable[[GroupLock], GroupResult], display:
     A request that comes after a controller's last check, while it still holds the lock, would wait for somebody to
     resume the group, although whoever left it saw a controller and relies on it.
     """
-    from mlecore.runs import requests
-    from mlecore.runs.lock import GroupLock
-    from mlecore.util.locks import LockHeld
-
     with GroupLock(folder, display.say) as lock:
         result = control(lock)
     answered: Mapping[str, requests.Request] = {}

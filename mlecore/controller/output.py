@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from mlecore.errors import BackendUnreachable, DataError, UsageError
@@ -27,7 +28,8 @@ def output(record: RunRecord, follow: bool) -> Iterator[bytes]:
         if not follow:
             raise UsageError(f"{record.name} is {record.state}: it has printed nothing yet")
         time.sleep(1.0)
-        record = _read_again(record)
+        with suppress(FileNotFoundError):
+            record = recover_record(record.folder)[0]
     attempt = record.attempt
     if record.state == "running" and attempt and attempt.handle:
         if not record.own_jobs:
@@ -59,13 +61,6 @@ def _is_regular(path: Path, below: Path) -> bool:
     except (OSError, DataError):
         return False
     return True
-
-
-def _read_again(record: RunRecord) -> RunRecord:
-    try:
-        return recover_record(record.folder)[0]
-    except FileNotFoundError:
-        return record
 
 
 def _from_backend(backend: Backend, record: RunRecord, follow: bool) -> Iterator[bytes]:

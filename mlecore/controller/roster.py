@@ -151,7 +151,7 @@ class Roster:
         return cancelling
 
     async def _close(self, run: ActiveRun) -> None:
-        closed = await self._life.close(run, "cancelled", REASON)
+        closed = await self._life.rewrite(run, partial(self._context.records.close, run.record, "cancelled", REASON))
         self.active.pop(run.record.name)
         if closed:
             self._ended(run.record)
@@ -213,7 +213,7 @@ class Roster:
 
     async def _plan_again(self, run: ActiveRun) -> None:
         ended = run.record
-        planned = await self._life.plan_again(run)
+        planned = await self._life.rewrite(run, partial(self._context.records.plan_again, ended))
         self.active.pop(ended.name)
         if planned:
             self._counts[ended.state] -= 1

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 from attrs import evolve, frozen
 
@@ -74,19 +74,23 @@ class RunLife:
             assert run.record.attempt and run.record.attempt.handle
             self.remove_job(run.record.attempt.handle)
             run.record = run.record.with_attempt(ended_at=now(), reason=str(error))
-            return await self.close(run, "failed", f"it cannot start: {error}")
+            close = partial(self.context.records.close, run.record, "failed", f"it cannot start: {error}")
+            return await self.rewrite(run, close)
         except (GivenUp, FolderGone) as error:
             self._leave(run, error)
             return False
         return True
 
-    async def close(self, run: ActiveRun, state: Literal["cancelled", "failed"], reason: str) -> bool:
-        """Cancel or fail a run that has no job."""
-        return await self._rewrite(run, partial(self.context.records.close, run.record, state, reason))
-
-    async def plan_again(self, run: ActiveRun) -> bool:
-        """Take a run that has ended back to ``planned``, because a retry was requested."""
-        return await self._rewrite(run, partial(self.context.records.plan_again, run.record))
+    async def rewrite(self, run: ActiveRun, write: Callable[[], RunRecord]) -> bool:
+        """Close a run that has no job, or plan it again: what ``write`` does to its record."""
+        run.phase = "closing"
+        try:
+            run.record = await self._step(run, "finish", write)
+        except (GivenUp, FolderGone) as error:
+            self._leave(run, error)
+            return False
+        self.context.reporter.changed(run.record)
+        return True
 
     # Its steps.
 
@@ -254,16 +258,6 @@ class RunLife:
         self.context.reporter.unfinished("folder deleted", words, name)
         if attempt and attempt.handle and run.phase != "grading":
             self.remove_job(attempt.handle)
-
-    async def _rewrite(self, run: ActiveRun, write: Callable[[], RunRecord]) -> bool:
-        run.phase = "closing"
-        try:
-            run.record = await self._step(run, "finish", write)
-        except (GivenUp, FolderGone) as error:
-            self._leave(run, error)
-            return False
-        self.context.reporter.changed(run.record)
-        return True
 
 
 def retry_delay(

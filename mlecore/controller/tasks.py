@@ -24,23 +24,21 @@ class Promise(Generic[T]):
 
     def __init__(self) -> None:
         self.resume: Callable[[], None] | None = None
-        self._outcome: Callable[[], T] | None = None
+        self._values: list[T] = []  # the one, once it is there
+        self._error: BaseException | None = None
 
-    def settle(self, outcome: Callable[[], T]) -> None:
-        """Continue the coroutine with what ``outcome`` returns or raises."""
-        self._outcome = outcome
+    def resolve(self, *value: T, error: BaseException | None = None) -> None:
+        """Continue the coroutine with a value, or have it raise ``error``."""
+        self._values, self._error = list(value), error
         if self.resume:
             self.resume()
 
-    def resolve(self, value: T) -> None:
-        """Continue the coroutine with ``value``."""
-        self.settle(lambda: value)
-
     def __await__(self) -> Generator[Promise[T], None, T]:
-        if self._outcome is None:
+        if not self._values and not self._error:
             yield self
-        assert self._outcome
-        return self._outcome()
+        if self._error:
+            raise self._error
+        return self._values[0]
 
 
 class Tasks:
@@ -125,23 +123,14 @@ class _Threads:
     def _serve(self) -> None:
         while True:
             function, promise = self._work.get()
-            outcome: Callable[[], Any]
             try:
-                outcome = partial(_return, function())
+                result = partial(promise.resolve, function())
             except SystemExit as error:  # a backend's, or of a library that it uses: no reason to end the controller
-                outcome = partial(_raise, RuntimeError(f"it called sys.exit({error.code!r})"))
+                result = partial(promise.resolve, error=RuntimeError(f"it called sys.exit({error.code!r})"))
             except BaseException as error:
-                outcome = partial(_raise, error)
-            self._results.put((self, partial(promise.settle, outcome)))
-            del function, promise, outcome  # else what they hold would live until the next piece of work
+                result = partial(promise.resolve, error=error)
+            self._results.put((self, result))
+            del function, promise, result  # else what they hold would live until the next piece of work
 
 
 _Results = queue.Queue[tuple[_Threads, Callable[[], None]]]
-
-
-def _return(value: T) -> T:
-    return value
-
-
-def _raise(error: BaseException) -> None:
-    raise error
