@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pandas import DataFrame, Series
 
-WORTHWHILE = 4 << 20  # bytes; pandas reads a smaller table in the time that importing polars takes
+POLARS_FROM_BYTES = 4 << 20  # bytes; pandas reads a smaller table in the time that importing polars takes
 _SAMPLE = 10_000  # rows
 _FEW = 0.5  # share of distinct texts below which equal ones share memory
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _ROWS = 200_000  # rows of a piece
 _TOGETHER = 50_000  # rows written together
-_WORTHWHILE = 200_000  # cells; for a smaller table, importing polars takes longer than pandas
+_POLARS_FROM_CELLS = 200_000  # cells; for a smaller table, importing polars takes longer than pandas
 
 
 def read_csv(
@@ -116,7 +116,7 @@ def _lines(piece: Any, start: int, quoting: int, float_format: str | None) -> by
     table: pl.DataFrame | None = None
     if not hasattr(rows, "iloc"):
         table = rows
-    elif piece.size >= _WORTHWHILE:
+    elif piece.size >= _POLARS_FROM_CELLS:
         table = frames.to_polars(rows, mixed=quoting == csv.QUOTE_MINIMAL)
     data = None if table is None else writing.lines(table, quoting, float_format)
     if data is not None:
@@ -155,9 +155,9 @@ def _printable(frame: pd.DataFrame, path: Path) -> pl.DataFrame:
 def _large(path: Path, member: str | None) -> bool:
     """Is the table large enough for polars?"""
     if member is None:
-        return path.is_file() and path.stat().st_size >= frames.WORTHWHILE
+        return path.is_file() and path.stat().st_size >= frames.POLARS_FROM_BYTES
     with suppress(FileNotFoundError), open_zip(path) as archive:
-        return find(archive, member).file_size >= frames.WORTHWHILE
+        return find(archive, member).file_size >= frames.POLARS_FROM_BYTES
     return False
 
 

@@ -31,7 +31,7 @@ def read(
     ``verbatim``: columns of text as written, with empty cells as empty text. ``ragged``: leave tables whose rows have
     too many cells to pandas.
     """
-    if not path.is_file() or path.stat().st_size < frames.WORTHWHILE:
+    if not path.is_file() or path.stat().st_size < frames.POLARS_FROM_BYTES:
         return None
     import pandas as pd
 

@@ -20,7 +20,7 @@ ROWS = "".join(f"{row + 1000},{row % 2},{-row * 10**9},{row / 7!r}\n" for row in
 
 @pytest.fixture(autouse=True)
 def always_fast(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(frames, "WORTHWHILE", 0)
+    monkeypatch.setattr(frames, "POLARS_FROM_BYTES", 0)
     monkeypatch.setattr(parsing, "_SAMPLES", (300, 1000))
     monkeypatch.setattr(reading, "_AT_ONCE", 3000)
     monkeypatch.setattr(reading, "_PIECE", 3000)

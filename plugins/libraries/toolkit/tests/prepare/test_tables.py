@@ -56,7 +56,7 @@ def frame(rows: int, seed: int = 0) -> pd.DataFrame:
 
 @pytest.fixture
 def always_fast(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "_WORTHWHILE", 0)
+    monkeypatch.setattr(tables, "_POLARS_FROM_CELLS", 0)
     monkeypatch.setattr(tables, "_ROWS", 70)
 
 
@@ -113,7 +113,7 @@ def test_everything_else_is_left_to_pandas(
 
 def test_a_large_table_takes_the_fast_way_by_itself(tmp_path: Path) -> None:
     table = frame(30_000)
-    assert table.size >= tables._WORTHWHILE
+    assert table.size >= tables._POLARS_FROM_CELLS
     write_csv(table, tmp_path / "x.csv")
     assert (tmp_path / "x.csv").read_bytes() == as_pandas(table)
 

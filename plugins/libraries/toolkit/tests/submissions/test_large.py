@@ -25,7 +25,7 @@ CELLS = ["0.5", "1", "-0", "", "NA", "abc", '"a, b"', "True", " ", '"         "'
 
 @pytest.fixture
 def always_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(frames, "WORTHWHILE", 0)
+    monkeypatch.setattr(frames, "POLARS_FROM_BYTES", 0)
     monkeypatch.setattr(parsing, "_SAMPLES", (100, 300))
     monkeypatch.setattr(reading, "_AT_ONCE", 1000)
 
@@ -117,7 +117,7 @@ def test_first_lines(first, always_large, tmp_path, monkeypatch):
     path = tmp_path / "submission.csv"
     path.write_text(f"{first}id,p\na,1\nb,2\n" + "c,3\n" * 40)
     large_frame = Table(path).columns()
-    monkeypatch.setattr(frames, "WORTHWHILE", 1 << 40)
+    monkeypatch.setattr(frames, "POLARS_FROM_BYTES", 1 << 40)
     assert large_frame.to_csv() == Table(path).frame().to_csv()
 
 
