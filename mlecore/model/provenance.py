@@ -46,11 +46,18 @@ def plugin_use(plugin: Plugin, options: Mapping[str, str] | None = None) -> Plug
     )
 
 
-def core_use() -> PluginUse:
-    """The core itself, for the record."""
-    from importlib.metadata import version
+LIBRARIES = ("mlecore", "mlecore_toolkit", "mlecore_jobs", "mlecore_sandboxes", "mlecore_gateway")
+"""Packages whose code prepares, runs and grades beside that of plugins."""
 
-    source = source_digest(Path(__file__).parent.parent / "__init__.py")
+
+def core_use() -> PluginUse:
+    """The core with its libraries, for the record."""
+    from importlib.metadata import version
+    from importlib.util import find_spec
+
+    found = filter(None, map(find_spec, LIBRARIES))
+    sources = [source_digest(Path(spec.origin)) for spec in found if spec.origin]
+    source = hashlib.sha256("".join(sources).encode()).hexdigest()
     return PluginUse(name="mlecore", version=version("mlecore"), distribution="mlecore", source=source)
 
 

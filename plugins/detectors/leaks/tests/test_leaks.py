@@ -17,6 +17,7 @@ from mlecore.model.facts import Facts, Leak
 from mlecore.model.plugin import Plugin
 from mlecore.model.provenance import PluginUse
 from mlecore.model.record import Collected, RunRecord
+from mlecore.plugins.loading import load
 from mlecore_testing.grades import report
 from mlecore_toolkit.submissions.format import Column, Format
 
@@ -42,7 +43,7 @@ def competition(tmp_path: Path) -> Competition:
     plugin = Plugin(
         kind="competition", name="pizza", version="0", distribution="d", summary="", module="m", origin=tmp_path
     )
-    return Competition(plugin, facts=facts)
+    return Competition(plugin, facts=facts, load=load)
 
 
 @pytest.fixture
@@ -219,7 +220,10 @@ def test_columns_that_are_not_graded_may_be_copied(make: Made, competition: Comp
 def test_the_id_may_have_a_rule_like_other_columns(make: Made, competition: Competition, public: Path) -> None:
     columns = {"id": Column(type="any"), "y": Column(type="number")}
     facts = evolve(competition.facts, submission=Format(id="id", columns=columns))
-    assert judge(make("a"), Competition(competition.plugin, facts=facts), public)["public-copy"].verdict == "clean"
+    assert (
+        judge(make("a"), Competition(competition.plugin, facts=facts, load=load), public)["public-copy"].verdict
+        == "clean"
+    )
 
 
 def test_the_same_submission(make: Made, competition: Competition) -> None:
