@@ -109,3 +109,9 @@ def test_rooms_keep_to_their_area() -> None:
     lines["all"] = sum(lines.values())
     over = {room: f"{count} lines of {areas[room]}" for room, count in lines.items() if count > areas.get(room, 50)}
     assert over == {}, "remove lines, or move what is not the core's to a plugin (CONTRIBUTING.md)"
+
+
+def test_files_are_short() -> None:
+    product = [*(ROOT / "mlecore").rglob("*.py"), *(ROOT / "plugins").glob("*/*/mle*/**/*.py")]
+    assert len(product) > 600
+    assert [str(path) for path in product if len(path.read_text(encoding="utf-8").splitlines()) > 400] == []
