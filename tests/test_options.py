@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mlecore.cli._shared import backend_options_of
+from mlecore.cli.shared import backend_options_of
 from mlecore.errors import UsageError
 from mlecore.model.options import as_text, read_options
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mlecore.cli._shared import in_folder, table_lines
+from mlecore.cli.shared import in_folder, table_lines
 from mlecore.controller.display import Lines
 from mlecore.errors import MlecoreError
 from mlecore.util.printable import printable

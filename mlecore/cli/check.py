@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from mlecore.cli._names import COMPETITION
-from mlecore.cli._shared import data_option, edition_option, json_option, print_json, refuse_swapped, synthetic_option
+from mlecore.cli.names import COMPETITION
+from mlecore.cli.shared import data_option, edition_option, json_option, print_json, refuse_swapped, synthetic_option
 from mlecore.errors import InvalidSubmission
 
 

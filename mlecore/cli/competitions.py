@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mlecore.cli._names import COMPETITION, SPLIT
-from mlecore.cli._shared import data_option, edition_option, json_option, print_json, print_table
+from mlecore.cli.names import COMPETITION, SPLIT
+from mlecore.cli.shared import data_option, edition_option, json_option, print_json, print_table
 from mlecore.util.units import show_size
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlecore.cli._names import DETECTOR, RUN
-from mlecore.cli._shared import data_option, echo, json_option, print_json, print_table, runs_option
+from mlecore.cli.names import DETECTOR, RUN
+from mlecore.cli.shared import data_option, echo, json_option, print_json, print_table, runs_option
 from mlecore.util.units import counted
 
 if TYPE_CHECKING:

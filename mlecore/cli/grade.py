@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlecore.cli._names import COMPETITION
-from mlecore.cli._shared import (
+from mlecore.cli.names import COMPETITION
+from mlecore.cli.shared import (
     data_option,
     edition_option,
     json_option,

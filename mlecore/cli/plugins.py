@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mlecore.cli._shared import json_option, print_json, print_table
+from mlecore.cli.shared import json_option, print_json, print_table
 from mlecore.errors import MlecoreError, UsageError
 from mlecore.model.plugin import Plugin
 from mlecore.plugins.discovery import DISABLE, KINDS, disabled_in_vain, installed

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mlecore.cli._shared import (
+from mlecore.cli.shared import (
     competitions_named,
     data_option,
     edition_option,

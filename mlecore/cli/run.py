@@ -11,8 +11,8 @@ import click
 from attrs import fields
 
 from mlecore.cli._agents import FLAGS, OrderedCommand, agents_given
-from mlecore.cli._names import AGENT, AGENT_OPTION, BACKEND, BACKEND_OPTION, GROUP
-from mlecore.cli._shared import (
+from mlecore.cli.names import AGENT, AGENT_OPTION, BACKEND, BACKEND_OPTION, GROUP
+from mlecore.cli.shared import (
     backend_config_option,
     backend_options_of,
     competitions_named,

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from mlecore.cli._shared import table_lines
+from mlecore.cli.shared import table_lines
 
 HEADER = ["RUN", "STATE", "REASON"]
 ROWS = [

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from mle_ext_report.benchmark import split_ids
 
 from mlecore.cli import main
-from mlecore.cli._shared import competitions_named
+from mlecore.cli.shared import competitions_named
 from mlecore.runs.planning import make_plan
 
 RUN = "run --agent dummy --competition optical-digits --dry-run"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from mlecore.cli._shared import competitions_named, data_option, json_option, print_json, print_table, split_option
+from mlecore.cli.shared import competitions_named, data_option, json_option, print_json, print_table, split_option
 
 
 @click.command("list")

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from mlecore.cli._shared import (
+from mlecore.cli.shared import (
     competitions_named,
     data_option,
     edition_option,

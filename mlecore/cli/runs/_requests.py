@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlecore.cli._shared import echo, in_folder
 from mlecore.cli.runs._names import one_run
+from mlecore.cli.shared import echo, in_folder
 from mlecore.errors import UsageError
 from mlecore.util.units import counted
 

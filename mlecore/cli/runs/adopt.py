@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from mlecore.cli._names import GROUP
-from mlecore.cli._shared import echo, runs_option
+from mlecore.cli.names import GROUP
 from mlecore.cli.runs._names import group_folder
+from mlecore.cli.shared import echo, runs_option
 
 
 @click.command("adopt")

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from mlecore.cli._names import RUN
-from mlecore.cli._shared import data_option, json_option, print_json, runs_option
+from mlecore.cli.names import RUN
 from mlecore.cli.runs._names import group_folder
+from mlecore.cli.shared import data_option, json_option, print_json, runs_option
 
 
 @click.command("grade")

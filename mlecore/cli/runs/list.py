@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import click
 from attrs import asdict
 
-from mlecore.cli._names import AGENT, END, GROUP, STATE
-from mlecore.cli._shared import competitions_named, echo, json_option, print_json, print_table, runs_option
+from mlecore.cli.names import AGENT, END, GROUP, STATE
 from mlecore.cli.runs._names import group_folder
+from mlecore.cli.shared import competitions_named, echo, json_option, print_json, print_table, runs_option
 from mlecore.errors import MlecoreError
 from mlecore.util.units import counted, show_duration
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from mlecore.cli._names import RUN
-from mlecore.cli._shared import runs_option
+from mlecore.cli.names import RUN
 from mlecore.cli.runs._names import one_run
+from mlecore.cli.shared import runs_option
 
 
 @click.command("logs")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
-from mlecore.cli._names import COMPETITION, GROUP
-from mlecore.cli._shared import data_option, echo, json_option, runs_option
+from mlecore.cli.names import COMPETITION, GROUP
 from mlecore.cli.runs._names import group_folder
+from mlecore.cli.shared import data_option, echo, json_option, runs_option
 
 
 @click.command("resume")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
-from mlecore.cli._names import END, RUN, STATE
-from mlecore.cli._shared import echo, runs_option
+from mlecore.cli.names import END, RUN, STATE
 from mlecore.cli.runs._requests import ask
+from mlecore.cli.shared import echo, runs_option
 from mlecore.errors import UsageError
 from mlecore.util.units import counted
 

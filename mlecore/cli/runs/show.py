@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlecore.cli._names import RUN
-from mlecore.cli._shared import echo, json_option, print_json, record_json, runs_option
+from mlecore.cli.names import RUN
 from mlecore.cli.runs._names import one_run
+from mlecore.cli.shared import echo, json_option, print_json, record_json, runs_option
 
 if TYPE_CHECKING:
     from mlecore.model.backends import Sandbox

@@ -10,9 +10,9 @@ from pathlib import Path
 import click
 
 from mlecore.cli._live import picture
-from mlecore.cli._names import GROUP
-from mlecore.cli._shared import json_option, print_json, runs_option, terminal_width
+from mlecore.cli.names import GROUP
 from mlecore.cli.runs._names import group_folder
+from mlecore.cli.shared import json_option, print_json, runs_option, terminal_width
 from mlecore.errors import UsageError
 
 

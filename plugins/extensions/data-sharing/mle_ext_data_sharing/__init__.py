@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from mlecore.cli._shared import competitions_named, data_option, edition_option
+from mlecore.cli.shared import competitions_named, data_option, edition_option
 
 _synthetic = click.option("--synthetic", is_flag=True, help="Use the synthetic data.")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from mlecore.cli._shared import competitions_named, data_option, edition_option, split_option, synthetic_option
+from mlecore.cli.shared import competitions_named, data_option, edition_option, split_option, synthetic_option
 from mlecore.util.units import counted, limit_seconds, size
 
 

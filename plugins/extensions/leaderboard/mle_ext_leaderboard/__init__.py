@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from mlecore.cli._shared import data_option, echo, table_lines
+from mlecore.cli.shared import data_option, echo, table_lines
 from mlecore.util import files
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from mlecore.cli._names import GROUP
-from mlecore.cli._shared import competitions_named, runs_option, split_option, terminal_width
+from mlecore.cli.names import GROUP
+from mlecore.cli.shared import competitions_named, runs_option, split_option, terminal_width
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 

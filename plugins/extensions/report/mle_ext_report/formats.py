@@ -14,7 +14,7 @@ from mle_ext_report.export import as_csv, escaped, markdown_table
 from mle_ext_report.headline import facts, result, title, warnings
 from mle_ext_report.lines import RunLine
 from mle_ext_report.sections import brief, sections
-from mlecore.cli._shared import table_lines
+from mlecore.cli.shared import table_lines
 from mlecore.util.printable import printable
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from mlecore.cli._names import BACKEND
-from mlecore.cli._shared import (
+from mlecore.cli.names import BACKEND
+from mlecore.cli.shared import (
     backend_config_option,
     backend_options_of,
     competitions_named,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlecore.cli._names import AGENT, BACKEND
-from mlecore.cli._shared import backend_config_option, backend_options_of, echo, json_option, print_json, print_table
+from mlecore.cli.names import AGENT, BACKEND
+from mlecore.cli.shared import backend_config_option, backend_options_of, echo, json_option, print_json, print_table
 from mlecore.errors import BackendError, MlecoreError, UsageError
 from mlecore.util.units import counted, show_size
 

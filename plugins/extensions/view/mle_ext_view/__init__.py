@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from mlecore.cli._shared import runs_option
+from mlecore.cli.shared import runs_option
 
 
 @click.command("view")

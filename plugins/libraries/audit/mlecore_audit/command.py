@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlecore.cli._shared import competitions_named, data_option, edition_option, json_option, synthetic_option
+from mlecore.cli.shared import competitions_named, data_option, edition_option, json_option, synthetic_option
 
 if TYPE_CHECKING:
     from mlecore_audit.page import Audited
@@ -37,7 +37,7 @@ def command(
     Reads the answers and all public files. Exit codes: 0 nothing above a caution, 1 an answer or a leak, 2 usage
     error, 3 neither, but something could not be examined.
     """
-    from mlecore.cli._shared import print_json
+    from mlecore.cli.shared import print_json
     from mlecore.data.layout import DataDirs
     from mlecore.data.opening import open_prepared
     from mlecore.plugins.competitions import competition
@@ -66,7 +66,7 @@ def command(
 
 
 def _print(audited: Audited) -> None:
-    from mlecore.cli._shared import echo, print_table
+    from mlecore.cli.shared import echo, print_table
     from mlecore_audit.finding import effect
 
     facts = audited.facts

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from mlecore.cli._shared import echo, runs_option
+from mlecore.cli.shared import echo, runs_option
 from mlecore.util.units import counted
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlecore.cli._names import GROUP
-from mlecore.cli._shared import data_option, echo, runs_option
+from mlecore.cli.names import GROUP
 from mlecore.cli.runs._names import group_folder
+from mlecore.cli.shared import data_option, echo, runs_option
 from mlecore.errors import DataError, UsageError
 
 if TYPE_CHECKING:

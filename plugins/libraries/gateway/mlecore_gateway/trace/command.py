@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 
 import click
 
-from mlecore.cli._names import RUN
-from mlecore.cli._shared import echo, runs_option
+from mlecore.cli.names import RUN
 from mlecore.cli.runs._names import one_run
+from mlecore.cli.shared import echo, runs_option
 from mlecore.errors import DataError, UsageError
 from mlecore.util import files
 from mlecore.util.regular import open_regular

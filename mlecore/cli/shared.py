@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from mlecore.cli._names import COMPETITION, SPLIT
+from mlecore.cli.names import COMPETITION, SPLIT
 from mlecore.errors import UsageError
 from mlecore.util.printable import printable
 
