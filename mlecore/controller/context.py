@@ -9,7 +9,7 @@ from attrs import frozen
 if TYPE_CHECKING:
     from mlecore.controller.experiment import Experiment
     from mlecore.controller.extensions import Extensions
-    from mlecore.controller.records import Records
+    from mlecore.controller.records import RecordWriter
     from mlecore.controller.reporting import Reporter
     from mlecore.controller.tasks import Tasks
     from mlecore.runs.store import Group
@@ -43,7 +43,7 @@ class Context:
 
     group: Group
     experiment: Experiment
-    records: Records
+    records: RecordWriter
     extensions: Extensions
     reporter: Reporter
     tasks: Tasks

@@ -23,7 +23,7 @@ from mlecore.controller.extensions import Extensions
 from mlecore.controller.poll import Polling
 from mlecore.controller.provisions import Provisions
 from mlecore.controller.queue import Backlog
-from mlecore.controller.records import Records
+from mlecore.controller.records import RecordWriter
 from mlecore.controller.recovery import has_started, list_jobs, owners, recover
 from mlecore.controller.reporting import Display, GroupResult, Reporter
 from mlecore.controller.roster import Roster
@@ -73,7 +73,7 @@ class Controller:
         self.context = Context(
             group=group,
             experiment=experiment,
-            records=Records(group, journal),
+            records=RecordWriter(group, journal),
             extensions=self.extensions,
             reporter=self.reporter,
             tasks=self.tasks,

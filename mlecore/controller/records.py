@@ -34,7 +34,7 @@ class FolderGone(Exception):
     """A run's folder was deleted by hand while its group is still there."""
 
 
-class Records:
+class RecordWriter:
     """Writes records as long as its controller holds the group. All methods block; for any thread."""
 
     def __init__(self, group: Group, journal: Journal) -> None:

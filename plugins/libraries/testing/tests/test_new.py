@@ -13,7 +13,7 @@ from mle_lib_agents import programs
 
 from mlecore.errors import UsageError
 from mlecore_testing.models import Answer, Script, Tool, scripted_model
-from mlecore_testing.scaffold import EXAMPLES, KINDS, Names, names, write
+from mlecore_testing.scaffold import EXAMPLES, KINDS, Package, names, write
 from mlecore_testing.scaffold.command import command
 
 
@@ -26,7 +26,7 @@ def test_examples_are_of_one_kind_and_exclude_each_other(words: list[str], tmp_p
     assert not list(tmp_path.iterdir())
 
 
-def _one_of_each() -> list[Names]:
+def _one_of_each() -> list[Package]:
     return [names(kind, f"my-{example}", example) for kind in KINDS for example in EXAMPLES[kind]]
 
 

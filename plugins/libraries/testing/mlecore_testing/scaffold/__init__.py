@@ -37,8 +37,8 @@ _SUFFIX = ".tmpl"
 
 
 @frozen
-class Names:
-    """All names of a new plugin."""
+class Package:
+    """A new plugin, by its names."""
 
     kind: str
     name: str  # the entry point's
@@ -57,7 +57,7 @@ class Names:
         return " ".join(word[:1].upper() + word[1:] for word in re.split(r"[._-]", self.name))
 
 
-def names(kind: str, name: str, example: str | None = None) -> Names:
+def names(kind: str, name: str, example: str | None = None) -> Package:
     """Raises UsageError for a name that cannot be one, or is taken."""
     from mlecore.plugins.discovery import installed
 
@@ -66,7 +66,7 @@ def names(kind: str, name: str, example: str | None = None) -> Names:
             f"{name!r} is not a plugin's name: letters and digits, a single dash, dot or underscore between them",
             fix=f"Such as: mlecore new {kind} my-{kind}",
         )
-    package = Names(kind, name, example or next(iter(EXAMPLES[kind])))
+    package = Package(kind, name, example or next(iter(EXAMPLES[kind])))
     if name.lower().startswith(PREFIXES[kind]):
         raise UsageError(
             f"{name!r} repeats the prefix {PREFIXES[kind]}, which is added to it",
@@ -80,7 +80,7 @@ def names(kind: str, name: str, example: str | None = None) -> Names:
     return package
 
 
-def write(package: Names, into: Path) -> Path:
+def write(package: Package, into: Path) -> Path:
     """Write the package into a new folder below ``into``; returns that. Raises UsageError if it exists."""
     folder = into / package.distribution
     if folder.exists() or folder.is_symlink():
@@ -98,14 +98,14 @@ def write(package: Names, into: Path) -> Path:
     return folder
 
 
-def _values(package: Names) -> dict[str, str]:
+def _values(package: Package) -> dict[str, str]:
     """What the names in a template stand for."""
     names = {name: getattr(package, name) for name in ("kind", "name", "distribution", "module", "title")}
     description = Template(DESCRIPTIONS[package.kind]).substitute(names)
     return {**names, "description": description, "dependencies": _needs(package), "year": str(date.today().year)}
 
 
-def _needs(package: Names) -> str:
+def _needs(package: Package) -> str:
     """The dependencies, first this version of mlecore and later ones."""
     from importlib.metadata import version
 
