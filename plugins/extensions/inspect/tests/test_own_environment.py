@@ -20,9 +20,16 @@ MEMBERS = (
     "competitions/optical-digits",
     "competitions/spaceship-titanic",
     "extensions/inspect",
+    "extensions/report",
+    "extensions/setup",
+    "extensions/sharing",
     "libraries/agents",
+    "libraries/audit",
     "libraries/gateway",
+    "libraries/jobs",
+    "libraries/sandboxes",
     "libraries/testing",
+    "libraries/toolkit",
 )
 IMAGE = "python:3.11-slim-bookworm"
 

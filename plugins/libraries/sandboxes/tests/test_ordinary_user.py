@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import attrs
+import lazy_loader
 import pluggy
 import pytest
 
@@ -18,6 +19,7 @@ import mlecore
 import mlecore_jobs
 import mlecore_sandboxes
 import mlecore_testing
+import mlecore_toolkit
 
 pytestmark = pytest.mark.sandbox
 PYTHON = "/usr/bin/python3"
@@ -40,7 +42,8 @@ def run(folder: Path, script: str) -> str:
         pytest.skip("the other tests are an ordinary user's already")
     code = folder / "code"
     code.mkdir()
-    for module in (mlecore, mlecore_jobs, mlecore_sandboxes, mlecore_testing, attrs, pluggy, __import__("attr")):
+    ours = (mlecore, mlecore_jobs, mlecore_sandboxes, mlecore_testing, mlecore_toolkit)
+    for module in (*ours, attrs, lazy_loader, pluggy, __import__("attr")):
         source = Path(str(module.__file__)).parent
         shutil.copytree(source, code / source.name, ignore=shutil.ignore_patterns("__pycache__"))
     fits = subprocess.run([PYTHON, "-c", "import sys; sys.exit(sys.version_info < (3, 11))"], check=False)
