@@ -60,6 +60,8 @@ from .prepare.splits import split_whole_groups as split_whole_groups
 from .prepare.synthetic import hex_ids as hex_ids
 from .prepare.synthetic import labelled_pictures as labelled_pictures
 from .prepare.synthetic import picture as picture
+from .prepare.synthetic_tables import ColumnSchema as ColumnSchema
+from .prepare.synthetic_tables import synthetic_table as synthetic_table
 from .prepare.tables import new_file as new_file
 from .prepare.tables import read_csv as read_csv
 from .prepare.tables import read_pieces as read_pieces
