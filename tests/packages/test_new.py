@@ -9,20 +9,22 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from mle_ext_own_data.examples import example
 
 from mlecore.plugins.discovery import PREFIXES
-from mlecore_testing.scaffold import KINDS, names, write
+from mlecore_testing.scaffold import KINDS, package, write
 
 CLI = "from mlecore.cli import main; main()"
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["competition", *KINDS])
 def test_a_new_package_installs_is_found_and_passes_its_tests(
     kind: str, install: Callable[[Path], None], run: Run, tmp_path: Path
 ) -> None:
-    folder = write(names(kind, "Try-it.2"), tmp_path)
+    made = example("Try-it.2") if kind == "competition" else package(kind, "Try-it.2")
+    folder = write(made, tmp_path)
     install(folder)
     listed = run("-c", CLI, "plugins", "list", "--kind", kind, "--json")
     (found,) = [plugin for plugin in json.loads(listed.stdout) if plugin["name"] == "Try-it.2"]
@@ -35,18 +37,18 @@ def test_a_new_package_installs_is_found_and_passes_its_tests(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("example", ["groups", "images"])
+@pytest.mark.parametrize("like", ["groups", "images"])
 def test_each_example_of_a_competition_passes_the_kit(
-    example: str, install: Callable[[Path], None], run: Run, tmp_path: Path
+    like: str, install: Callable[[Path], None], run: Run, tmp_path: Path
 ) -> None:
-    folder = write(names("competition", f"try-{example}", example), tmp_path)
+    folder = write(example(f"try-{like}", like), tmp_path)
     install(folder)
     tested = run("-m", "pytest", "-q", str(folder))
     assert tested.returncode == 0, tested.stdout
 
 
 def test_answers_are_not_published(build: Callable[[Path], Path], tmp_path: Path) -> None:
-    folder = write(names("competition", "my-own"), tmp_path)
+    folder = write(example("my-own"), tmp_path)
     private = folder / "mle_comp_my_own" / "data" / "my-own" / "prepared" / "private"
     private.mkdir(parents=True)
     (private / "answers.csv").touch()

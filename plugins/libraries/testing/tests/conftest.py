@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from mle_ext_own_data.examples import example
 
 import mlecore_testing.competitions.harness as harness_module
 from mlecore import competition
@@ -16,7 +17,7 @@ from mlecore.plugins import discovery, entry_points, loading
 from mlecore_testing.competitions import RULES, data
 from mlecore_testing.competitions.harness import Harness
 from mlecore_testing.rules import Stop
-from mlecore_testing.scaffold import names, write
+from mlecore_testing.scaffold import package, write
 
 WITHOUT_DATA = {"facts", "light", "description", "raw", "prepare", "raw-untouched"}
 
@@ -34,14 +35,14 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
     modules: list[str] = []
 
     def put(kind: str, name: str, edits: Edits | None = None) -> str:
-        made = names(kind, name)
+        made = example(name) if kind == "competition" else package(kind, name)
         folder = write(made, tmp_path)
-        package = site / made.module
-        shutil.copytree(folder / made.module, package)
+        target = site / made.module
+        shutil.copytree(folder / made.module, target)
         for file, (old, new) in (edits or {}).items():
-            text = (package / file).read_text()
+            text = (target / file).read_text()
             assert old in text, f"{file} has no {old!r}"
-            (package / file).write_text(text.replace(old, new) if old else text + new)
+            (target / file).write_text(text.replace(old, new) if old else text + new)
         info = site / f"{made.module}-0.1.0.dist-info"
         info.mkdir()
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {made.distribution}\nVersion: 0.1.0\n\n")

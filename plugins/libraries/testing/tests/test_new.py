@@ -8,31 +8,21 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from mle_ext_own_data.examples import EXAMPLES as COMPETITIONS
+from mle_ext_own_data.examples import example as competition
 from mle_lib_agents import programs
 
 from mlecore.errors import UsageError
 from mlecore_testing.models import Answer, Script, Tool, scripted_model
-from mlecore_testing.scaffold import EXAMPLES, KINDS, Package, names, write
-from mlecore_testing.scaffold.command import command
-
-
-@pytest.mark.parametrize(
-    "words", [["agent", "x", "--images"], ["competition", "x", "--images", "--groups"], ["competition", "x", "--model"]]
-)
-def test_examples_are_of_one_kind_and_exclude_each_other(words: list[str], tmp_path: Path) -> None:
-    done = CliRunner().invoke(command, [*words, "--into", str(tmp_path)])
-    assert isinstance(done.exception, UsageError), done.output
-    assert not list(tmp_path.iterdir())
-
-
-def _one_of_each() -> list[Package]:
-    return [names(kind, f"my-{example}", example) for kind in KINDS for example in EXAMPLES[kind]]
+from mlecore_testing.scaffold import EXAMPLES, KINDS, package, write
 
 
 def test_new_code_is_clean(tmp_path: Path) -> None:
-    for package in _one_of_each():
-        write(package, tmp_path)
+    for kind in KINDS:
+        for example in EXAMPLES[kind]:
+            write(package(kind, f"my-{example}", example), tmp_path)
+    for example in COMPETITIONS:
+        write(competition(f"my-{example}", example), tmp_path)
     config = Path(__file__).parents[4] / "pyproject.toml"
     for words in (["check"], ["format", "--check"]):
         done = subprocess.run(
@@ -45,7 +35,7 @@ def test_new_code_is_clean(tmp_path: Path) -> None:
 
 
 def test_answers_are_not_committed(tmp_path: Path) -> None:
-    folder = write(names("competition", "my-own"), tmp_path)
+    folder = write(competition("my-own"), tmp_path)
     subprocess.run(["git", "init", "-q", str(folder)], check=True)
     for data in (folder / "data", folder, folder / "mle_comp_my_own"):
         private = data / "my-own" / "synthetic" / "prepared" / "private"
@@ -61,7 +51,7 @@ def test_answers_are_not_committed(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_an_agent_with_a_model_says_how_it_ended(tmp_path: Path) -> None:
     """Its loop, outside of a sandbox; docs/agents.md runs it in one."""
-    folder = write(names("agent", "my-own", "model"), tmp_path)
+    folder = write(package("agent", "my-own", "model"), tmp_path)
     home = tmp_path / "home"
     for name in ("agent", "logs", "submission"):
         (home / name).mkdir(parents=True)
@@ -93,7 +83,7 @@ def test_an_agent_with_a_model_says_how_it_ended(tmp_path: Path) -> None:
 
 
 def test_it_overwrites_nothing(tmp_path: Path) -> None:
-    made = names("detector", "my-own")
+    made = package("detector", "my-own")
     folder = write(made, tmp_path)
     (folder / "README.md").write_text("mine")
     with pytest.raises(UsageError, match="already exists; nothing was written"):
@@ -104,14 +94,14 @@ def test_it_overwrites_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["", "-x", "a b", "../x", "ä", "x" * 65, "a\n"])
 def test_odd_names_are_refused(name: str) -> None:
     with pytest.raises(UsageError, match="is not a plugin's name"):
-        names("agent", name)
+        package("agent", name)
 
 
 def test_a_name_that_brings_the_prefix_is_refused() -> None:
     with pytest.raises(UsageError, match="Name it my-own"):
-        names("competition", "mle-comp-my-own")
+        competition("mle-comp-my-own")
 
 
 def test_a_name_that_is_taken_is_refused() -> None:
     with pytest.raises(UsageError, match="backend vm is installed already"):
-        names("backend", "vm")
+        package("backend", "vm")

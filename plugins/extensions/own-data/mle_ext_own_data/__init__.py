@@ -1,0 +1,1 @@
+"""Competitions of your own data: `mlecore new competition`."""
