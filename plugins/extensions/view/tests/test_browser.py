@@ -47,7 +47,7 @@ def test_every_page_is_quiet(browser: Browser, address: str) -> None:
         browser.prefer(dark=True)
         assert browser.problems == [], page
         style = browser.ask("getComputedStyle(document.body).backgroundColor")
-        assert style == "rgb(20, 24, 28)", page  # the style sheet was not blocked
+        assert style == "rgb(16, 21, 27)", page  # the style sheet was not blocked
 
 
 @pytest.mark.network
@@ -88,7 +88,7 @@ def test_the_folder_opens_from_disk(browser: Browser, runs: Path, tmp_path: Path
     for page in ("index.html", "g/finished/index.html", f"g/hostile/{RUN}/log.html", f"g/hostile/{RUN}/calls.html"):
         browser.problems.clear()
         browser.open(folder / page, dark=True)
-        assert browser.ask("getComputedStyle(document.body).backgroundColor") == "rgb(20, 24, 28)", page
+        assert browser.ask("getComputedStyle(document.body).backgroundColor") == "rgb(16, 21, 27)", page
         assert browser.problems == [], page
     browser.ask("document.querySelector('nav.path a').click(); 0")
     browser.until("document.querySelector('h1').textContent === 'Runs'")

@@ -15,7 +15,7 @@ from attrs import frozen
 from markupsafe import Markup, escape
 
 from mle_ext_report import export
-from mle_ext_report.pages import charts, marks, strips
+from mle_ext_report.pages import brand, charts, marks, rates, strips
 from mlecore.util.printable import printable
 
 _HERE = Path(__file__).parent
@@ -49,8 +49,12 @@ def environment(*folders: Path) -> jinja2.Environment:
         "as_csv": export.as_csv,
         "as_latex": export.as_latex,
         "as_markdown": export.markdown_table,
+        "icon": brand.ICON,
         "interval_bar": charts.interval_bar,
         "line_chart": charts.line_chart,
+        "mark": brand.MARK,
+        "rate_bar": rates.rate_bar,
+        "rate_ticks": rates.rate_ticks,
         "scatter_chart": charts.scatter_chart,
         "score_strip": strips.score_strip,
         "series": marks.series,
