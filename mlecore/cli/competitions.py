@@ -28,7 +28,7 @@ def command(ctx: click.Context) -> None:
 
 
 @command.command("list")
-@click.option("--split", type=SPLIT, help="lite, low, medium, high, dev or all.")
+@click.option("--split", type=SPLIT, help="lite, low, medium, high, dev, all, or one that competitions name.")
 @data_option
 @json_option
 def list_competitions(split: str | None = None, data: tuple[Path, ...] = (), as_json: bool = False) -> None:
@@ -49,7 +49,7 @@ def list_competitions(split: str | None = None, data: tuple[Path, ...] = (), as_
         [
             [
                 row["id"],
-                row["split"] or "-",
+                ", ".join(filter(None, (row["split"], *row["splits"]))) or "-",
                 row["modality"],
                 row["metric"],
                 "max" if row["direction"] == "maximize" else "min",
@@ -67,7 +67,7 @@ def _row(plugin: Plugin, dirs: DataDirs) -> dict[str, Any]:
     prepared = [edition for edition in plugin.editions if dirs.find(id, edition)]
     if dirs.find(id, synthetic=True):
         prepared.append("synthetic data")
-    names = ("title", "split", "modality", "task", "metric", "direction", "size_gb")
+    names = ("title", "split", "splits", "modality", "task", "metric", "direction", "size_gb")
     return {"id": id, **{name: getattr(facts, name) for name in names}, "prepared": prepared}
 
 
@@ -119,7 +119,7 @@ def show(competition_id: str, edition: str, data: tuple[Path, ...], as_json: boo
     lines = {
         "id": facts.id,
         "kaggle": f"https://www.kaggle.com/competitions/{facts.kaggle}" if facts.kaggle else "not on Kaggle",
-        "split": facts.split or "none",
+        "split": ", ".join(filter(None, (facts.split, *facts.splits))) or "none",
         "task": f"{facts.task} ({facts.modality})",
         "metric": f"{facts.metric}, {better}",
         "size": "unknown" if facts.size_gb is None else show_size(facts.size_gb * 1e9),

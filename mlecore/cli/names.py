@@ -105,9 +105,9 @@ class _Word(_Name):
 
 
 def _splits(_: click.Context, __: str) -> Iterable[str]:
-    from mlecore.plugins.competitions import SPLITS
+    from mlecore.plugins.competitions import split_names
 
-    return ("lite", *SPLITS, "all")
+    return split_names()
 
 
 def _states(_: click.Context, __: str) -> Iterable[str]:

@@ -209,10 +209,10 @@ def _load_each(
 
 def _not_prepared(ids: Sequence[str], wanted: Sequence[str], flags: str) -> NotPrepared:
     """One error for all, with one command that prepares them: by their split if the whole of it is wanted."""
-    from mlecore.plugins.competitions import SPLITS, of_split
+    from mlecore.plugins.competitions import of_split, split_names
 
     some = ", ".join(ids[:3]) + (" ..." if len(ids) > 3 else "")
-    splits = {split: {competition.id for competition in of_split(split)} for split in SPLITS}
+    splits = {split: {competition.id for competition in of_split(split)} for split in split_names()}
     whole = next((split for split, members in splits.items() if set(ids) <= members <= set(wanted)), None)
     command = f"mlecore prepare {f'--split {whole}' if whole else ' '.join(ids)}{flags}"
     return NotPrepared(

@@ -147,6 +147,7 @@ class Facts:
     group: str | None = None  # the column whose equal values belong to one part of the split, such as "patient_id"
     kaggle: str | None = None  # slug of the competition on Kaggle; without it the data come from the fetch hook
     split: Split | None = None  # of the benchmark
+    splits: tuple[str, ...] = ()  # others that it belongs to, such as "my-lab": sets of competitions to run and report
     size_gb: float | None = None  # of the download, in 10^9 bytes
     gold_submission: str | None = None  # a perfect submission that the published benchmark prepares
     thresholds: Thresholds | None = None  # without them: from leaderboard.csv beside this file, or no medals

@@ -10,6 +10,7 @@ from mlecore.model.competition import Competition
 from mlecore.model.plugin import Plugin
 from mlecore.plugins.discovery import find, installed
 from mlecore.plugins.loading import load
+from mlecore.plugins.splits import benchmark, splits_of
 from mlecore.util import validation
 
 
@@ -39,28 +40,24 @@ def all_competitions() -> list[Competition]:
     return [Competition(plugin, load=load) for plugin in working()]
 
 
-SPLITS = ("low", "medium", "high", "dev")
+EXTRAS = {"low": "lite", "lite": "lite", "medium": "medium", "high": "high"}
+"""The extra of the distribution mlecore that installs a split; "all" installs any."""
 
 
-EXTRAS = {"low": "lite", "lite": "lite", "medium": "medium", "high": "high", "dev": "all", "all": "all"}
-"""The extra of the distribution mlecore that installs a split."""
-
-
-def parts_of(split: str) -> tuple[str, ...]:
-    """A split, as MLE-bench names them: "lite" is low, "all" are low, medium and high. Raises UsageError."""
-    parts = {"lite": ("low",), "all": ("low", "medium", "high")}.get(split, (split,))
-    if parts[0] not in SPLITS:
-        raise UsageError(f"unknown split {split!r}; available: lite, {', '.join(SPLITS)}, all")
-    return parts
+def split_names() -> list[str]:
+    """The benchmark's splits, then those that installed competitions name."""
+    return [*dict.fromkeys([*benchmark(), *(name for plugin in working() for name in splits_of(plugin))])]
 
 
 def of_split(split: str) -> list[Competition]:
-    """The installed competitions of a split; see ``parts_of``."""
+    """The installed competitions of a split. Raises UsageError for an unknown one."""
     return [Competition(plugin, load=load) for plugin in working(split)]
 
 
 def working(split: str | None = None) -> list[Plugin]:
-    """The plugins of all competitions that work, or of those of a split, with their facts; by id."""
-    parts = None if split is None else parts_of(split)
+    """The plugins of all competitions that work, or of those of a split, with their facts; by id. Raises UsageError."""
     found = [plugin for plugin in installed("competition") if plugin.state == "ok"]
-    return [plugin for plugin in found if parts is None or (plugin.facts and plugin.facts.split in parts)]
+    some = [plugin for plugin in found if split is None or split in splits_of(plugin)]
+    if not some and split is not None and split not in (known := split_names()):
+        raise UsageError(f"unknown split {split!r}; available: {', '.join(known)}")
+    return some

@@ -33,10 +33,12 @@ def examine(plugin: Plugin) -> Plugin:
     if plugin.kind != "competition":
         return plugin
     from mlecore.model.facts import read_facts
+    from mlecore.plugins.splits import require_names
 
     facts = read_facts(plugin.origin.parent)
     if facts.id != plugin.name:
         raise PluginError(f"competition.toml says id = {facts.id!r}, the entry point {plugin.name!r}")
+    require_names(facts.splits)
     for edition in facts.editions:
         _examine_module(next(iter(plugin.modules(edition).values())), plugin)
     _examine_description(plugin.origin.with_name("description.md"))

@@ -175,7 +175,8 @@ def _split_competitions(split: str) -> list[str]:
     found = [competition.id for competition in of_split(split)]
     if not found:
         raise UsageError(
-            f"no competition of the split {split} is installed", fix=f"pip install 'mlecore[{EXTRAS[split]}]'"
+            f"no competition of the split {split} is installed",
+            fix=f"pip install 'mlecore[{EXTRAS.get(split, 'all')}]'",
         )
     return found
 

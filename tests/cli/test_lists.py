@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from mlecore.cli import main
-from mlecore.plugins.competitions import SPLITS
 from mlecore.plugins.loading import load
+from mlecore.plugins.splits import SPLITS
 
 
 @pytest.fixture(autouse=True)

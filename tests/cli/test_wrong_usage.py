@@ -37,7 +37,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (f"{RUN} -G nonsense=1", "available: key, models, any_model"),
         (f"{RUN} --competition spaceshiptitanic,a", "Did you mean spaceship-titanic?"),
         (f"{RUN} --competitions empty", "one id a line"),
-        ("report g --split huge", "available: lite, low"),
+        ("report g --split huge", "available: low, medium"),
         ("prepare spaceship-titanic --synthetic --size nan", "above 0"),
         (f"{RUN} --allow *", "host:port"),
         (f"{RUN} -G prices.m=1,2,3", "web_search=0.01"),

@@ -43,11 +43,11 @@ def test_with_all_the_others_go_on_and_the_list_comes_at_the_end(
 ) -> None:
     for name in ("good", "rules-one", "rules-two", "shut", "changed", "broken"):
         md5 = kaggle.add(name, raw_files)
-        more = 'split = "low"' + ('\nclosed = "Ask a participant of 2012."' if name == "shut" else "")
+        more = 'splits = ["mine"]' + ('\nclosed = "Ask a participant of 2012."' if name == "shut" else "")
         plugin = "import no_such_module" if name == "broken" else None
         cli.install(name, "0" * 32 if name == "changed" else md5, more, **({"plugin": plugin} if plugin else {}))
     kaggle.accepted -= {"rules-one", "rules-two", "shut"}
-    done = cli("prepare", "--split", "all")
+    done = cli("prepare", "--split", "mine")
     assert done.returncode == 3
     end = done.stderr.partition(" ready. What to do about the others")[2]
     assert "competitions/rules-one/rules" in end and "competitions/rules-two/rules" in end
@@ -61,7 +61,7 @@ def test_with_all_the_others_go_on_and_the_list_comes_at_the_end(
         "shut": "CannotJoin",
         "changed": "DataError",
     }
-    everything = cli("prepare", "--split", "all", "--synthetic")  # none of these has synthetic data
+    everything = cli("prepare", "--split", "mine", "--synthetic")  # none of these has synthetic data
     assert "good: skipped" in everything.stderr
 
 

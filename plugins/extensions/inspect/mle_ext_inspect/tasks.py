@@ -20,7 +20,7 @@ from mle_ext_inspect.setting import Delivery, Setting
 from mle_ext_inspect.staging import TIME_LIMIT, instructions_for, stage
 from mlecore.errors import UsageError
 from mlecore.model.agents import Network
-from mlecore.plugins.competitions import EXTRAS, SPLITS, of_split
+from mlecore.plugins.competitions import EXTRAS, of_split, split_names
 from mlecore.plugins.discovery import installed
 from mlecore.util.units import size
 
@@ -72,7 +72,8 @@ def _register(name: str, competitions: Callable[[], Sequence[str]]) -> None:
         )
         ids = competitions()
         if not ids:
-            raise UsageError(f"no competition of {name} is installed", fix=f"pip install 'mlecore[{EXTRAS[name]}]'")
+            extra = EXTRAS.get(name, "all")
+            raise UsageError(f"no competition of {name} is installed", fix=f"pip install 'mlecore[{extra}]'")
         seeds = [seed] if isinstance(seed, int) else seed
         return Task(
             dataset=MemoryDataset([_sample(id, number, setting) for id in ids for number in seeds], name=name),
@@ -116,5 +117,5 @@ def _all_of(split: str) -> Callable[[], Sequence[str]]:
 for _plugin in installed("competition"):
     if _plugin.state == "ok":
         _register(_plugin.name, _one(_plugin.name))
-for _split in ("lite", *SPLITS):
+for _split in split_names():
     _register(_split, _all_of(_split))

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from mlecore.model.facts import Facts
 
 SPLITS = ("low", "medium", "high")
-_NAMES = {"low": ("low", "lite", "all"), "medium": ("medium", "all"), "high": ("high", "all"), "dev": ("dev",)}
 
 
 @frozen(kw_only=True)
@@ -40,8 +39,23 @@ def _benchmark() -> dict[str, Listed]:
 
 
 def split_ids(split: str) -> tuple[str, ...]:
-    """Ids of "low" (or "lite"), "medium", "high", "all" or "dev": 22, 38, 15, 75 and 7. Empty for any other word."""
-    return tuple(listed.id for listed in _benchmark().values() if split in _NAMES[listed.split or ""])
+    """Ids of a split: "low" (or "lite"), "medium", "high", "all" and "dev" have 22, 38, 15, 75 and 7, installed or not.
+
+    Of a split that competitions name themselves: those that are installed. Empty for any other word.
+    """
+    from mlecore.plugins.competitions import working
+    from mlecore.plugins.splits import benchmark
+
+    if parts := benchmark().get(split):
+        return tuple(listed.id for listed in _benchmark().values() if listed.split in parts or listed.id in parts)
+    return tuple(plugin.name for plugin in working() if plugin.facts and split in plugin.facts.splits)
+
+
+def further_splits() -> list[str]:
+    """Splits that have a rate beside those of MLE-bench's paper."""
+    from mlecore.plugins.competitions import split_names
+
+    return [name for name in split_names() if name not in (*SPLITS, "lite", "all", "dev")]
 
 
 @cache
@@ -53,7 +67,7 @@ def listed(competition: str) -> Listed:
         return Listed(id=competition)
     return Listed(
         id=competition,
-        split=facts.split,
+        split=next(filter(None, (facts.split, *facts.splits)), None),
         modality=facts.modality,
         task=facts.task,
         metric=facts.metric,

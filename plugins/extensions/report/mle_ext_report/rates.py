@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from attrs import frozen
 
-from mle_ext_report.benchmark import SPLITS, comparable, split_ids
+from mle_ext_report.benchmark import SPLITS, comparable, further_splits, split_ids
 from mle_ext_report.statistics import Counts
 
 MEDALS = ("gold", "silver", "bronze")
@@ -62,7 +62,7 @@ class Rate:
 class SplitRates:
     """The rates over one list of competitions."""
 
-    split: str  # "Low", "Medium", "High", "All" or "these"
+    split: str  # "Low", "Medium", "High", "All", another split such as "my-lab", or "these"
     competitions: int
     ids: tuple[str, ...]  # of the competitions
     seeds: tuple[str, ...]  # that count
@@ -115,7 +115,8 @@ def all_rates(
     kinds: Sequence[str] = RATES,
     edition: str = "v1",
 ) -> list[SplitRates]:
-    """Low, Medium and High if a planned run belongs to them, All of the benchmark, and these: exactly those planned.
+    """Low, Medium and High if a planned run belongs to them, All of the benchmark, other splits in the same way, and
+    these: exactly those planned.
 
     ``chosen`` competitions replace all that. "these" is left out if it is the same as one of the others.
     """
@@ -126,6 +127,8 @@ def all_rates(
     rows = [(split.capitalize(), ids) for split, ids in named if planned & set(ids)]
     if rows:
         rows.append(("All", split_ids("all")))
+    further = [(split, split_ids(split)) for split in further_splits()]
+    rows += [(split, ids) for split, ids in further if planned & set(ids)]
     if planned and not any(planned == set(ids) for _, ids in rows):
         rows.append(("these", tuple(sorted(planned))))
     return [split_rates(name, ids, seeds, pad, kinds, edition) for name, ids in rows]

@@ -44,12 +44,15 @@ def matrix(setups: Sequence[SetupSummary]) -> Matrix:
     rows: dict[str, list[tuple[str, tuple[Cell, ...]]]] = {}
     for competition, by_setup in by_competition(setups).items():
         some = facts_line(by_setup)
-        split = some.split if some.split in SPLITS else "other"
         cells = tuple(_cell(by_setup.get(setup.key, ()), links, scores) for setup in setups)
-        rows.setdefault(split, []).append((one_line(competition), cells))
+        rows.setdefault(some.split or "other", []).append((one_line(competition), cells))
     squares = [square for of in rows.values() for _, cells in of for cell in cells for square in cell.squares]
     return Matrix(
-        rows={split: rows[split] for split in (*SPLITS, "other") if split in rows},
+        rows={
+            split: rows[split]
+            for split in dict.fromkeys([*SPLITS, *sorted(rows.keys() - {"other"}), "other"])
+            if split in rows
+        },
         kinds=frozenset(square.kind for square in squares)
         | ({"flagged"} if any(square.flagged for square in squares) else set()),
     )
