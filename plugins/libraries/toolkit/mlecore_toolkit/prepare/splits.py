@@ -91,6 +91,33 @@ def split_whole_groups(groups: Sequence[Hashable], *, test_size: float, seed: in
     return [position for position in range(len(groups)) if position not in chosen], sorted(chosen)
 
 
+def split_latest(times: Any, *, test_size: float) -> tuple[list[int], list[int]]:
+    """(train, test) positions in ascending order: the test part has the latest of ``times``, a column or sequence.
+
+    Equal times are in one part, so the test share may differ a little; missing ones are for training. Raises DataError
+    if a part would be empty.
+    """
+    import polars as pl
+
+    column = pl.Series(times)
+    known = column.drop_nulls().sort()
+    _, wanted = _sizes(len(column), test_size, None)
+    counts = known.value_counts(name="rows").sort(known.name, descending=True)  # the latest first
+    sizes = [0, *counts["rows"].cum_sum().to_list()]
+    cut = min(range(len(sizes)), key=lambda place: abs(sizes[place] - wanted))
+    if not 0 < sizes[cut] < len(column):
+        raise DataError(f"cannot split {len(column)} rows by their times: too many have the same one, or none")
+    in_test = (column >= counts[known.name][cut - 1]).fill_null(value=False)
+    return (~in_test).arg_true().to_list(), in_test.arg_true().to_list()
+
+
+def shuffle_rows(table: T, *, seed: int = 0) -> T:
+    """The rows of a table in random order, so that their place says nothing."""
+    import numpy as np
+
+    return cast("T", _take(table, np.random.RandomState(seed).permutation(len(cast("Sequence[Any]", table)))))
+
+
 def split_blocks(table: T, by: str, *, test_size: float, seed: int = 0) -> tuple[T, T]:
     """(train, test) rows of a table of pandas or polars, group by group in the shuffled order of the split.
 
