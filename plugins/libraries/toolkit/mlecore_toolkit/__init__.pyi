@@ -10,6 +10,7 @@ from .metrics.jaccard import word_jaccard as word_jaccard
 from .metrics.kappa import quadratic_weighted_kappa as quadratic_weighted_kappa
 from .metrics.log_loss import KAGGLE_CLIP as KAGGLE_CLIP
 from .metrics.log_loss import log_loss as log_loss
+from .metrics.log_loss import mean_log_loss as mean_log_loss
 from .metrics.map_at_k import map_at_k as map_at_k
 from .metrics.masks import area as area
 from .metrics.masks import areas as areas
@@ -20,6 +21,7 @@ from .metrics.masks import overlaps as overlaps
 from .metrics.mean_error import mae as mae
 from .metrics.mean_error import rmse as rmse
 from .metrics.mean_error import rmsle as rmsle
+from .metrics.ndcg import ndcg as ndcg
 from .metrics.roc_auc import mean_roc_auc as mean_roc_auc
 from .metrics.roc_auc import roc_auc as roc_auc
 from .prepare.archives import extract as extract

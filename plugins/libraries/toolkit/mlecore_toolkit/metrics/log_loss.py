@@ -31,3 +31,16 @@ def log_loss(truth: ArrayLike, probability: ArrayLike, *, clip: float = EPSILON)
             raise InvalidSubmission("the answers hold one class only, so log loss is undefined for every submission")
         y, p = np.column_stack([1 - y, y]), np.column_stack([1 - p, p])
     return float(-(y * np.log(np.clip(p, clip, 1 - clip))).sum(axis=1).mean())
+
+
+def mean_log_loss(truth: ArrayLike, probability: ArrayLike, *, clip: float = EPSILON) -> float:
+    """The mean of the columns' binary log losses (rows x columns, paired by position), with p clipped as above.
+
+    -1/M sum_m 1/N sum_i (y_im ln p_im + (1 - y_im) ln(1 - p_im)): the "mean column-wise log loss" of Kaggle's
+    Mechanisms of Action (lish-moa). A column with one class only counts like any other.
+    """
+    y, p = np.asarray(truth, dtype=np.float64), np.asarray(probability, dtype=np.float64)
+    if y.shape != p.shape or y.ndim != 2:
+        raise GradingError(f"truth and probabilities differ in shape: {y.shape} and {p.shape}")
+    p = np.clip(p, clip, 1 - clip)
+    return float(-(y * np.log(p) + (1 - y) * np.log1p(-p)).mean())

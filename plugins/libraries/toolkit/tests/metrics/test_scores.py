@@ -54,6 +54,25 @@ def test_log_loss(sk):
         metrics.log_loss([1, 1], [0.5, 0.5])
 
 
+def test_mean_log_loss():
+    truth, p = TRUTH.reshape(100, 5), np.round(SCORES.reshape(100, 5))
+    each = [metrics.log_loss(truth[:, k], p[:, k]) for k in range(5)]
+    assert metrics.mean_log_loss(truth, p) == pytest.approx(np.mean(each), rel=1e-9)
+    assert metrics.mean_log_loss([[1, 0], [1, 1]], [[1, 0], [1, 1]]) == pytest.approx(0, abs=1e-9)  # one class
+
+
+@pytest.mark.parametrize("k", [None, 3])
+def test_ndcg(sk, k):
+    group = RNG.permutation(np.repeat(np.arange(40), 7))
+    relevance, score = RNG.integers(0, 4, 280), RNG.integers(0, 5, 280)  # with ties
+    relevance[group == 0] = 0
+    expected = [sk.ndcg_score([2.0 ** relevance[group == g] - 1], [score[group == g]], k=k) for g in range(1, 40)]
+    assert metrics.ndcg(group, relevance, score, k=k) == close(np.mean(expected))
+    assert math.isnan(metrics.ndcg(["a"], [0], [1]))
+    with pytest.raises(GradingError, match="below 0"):
+        metrics.ndcg(["a"], [-1], [1])
+
+
 @pytest.mark.filterwarnings("ignore:The y_prob values do not sum to one")
 def test_log_loss_of_classes_is_not_rescaled(sk):
     p = RNG.random((200, 4)) * 0.3
