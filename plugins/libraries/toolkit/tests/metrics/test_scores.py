@@ -55,7 +55,7 @@ def test_log_loss(sk):
 
 
 def test_mean_log_loss():
-    truth, p = TRUTH.reshape(100, 5), np.round(SCORES.reshape(100, 5))
+    truth, p = RNG.integers(0, 2, (100, 5)), np.round(RNG.random((100, 5)))
     each = [metrics.log_loss(truth[:, k], p[:, k]) for k in range(5)]
     assert metrics.mean_log_loss(truth, p) == pytest.approx(np.mean(each), rel=1e-9)
     assert metrics.mean_log_loss([[1, 0], [1, 1]], [[1, 0], [1, 1]]) == pytest.approx(0, abs=1e-9)  # one class
