@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,21 +18,22 @@ PLACES = "raw_data.txt"
 INCLUDED = "raw_data"
 """The folder of a package that contains them."""
 
-_DELIMITERS = ",;\t|"
-_HEAD = 1 << 16  # bytes of the header that are looked at
 
-
-def read_cells(path: Path) -> pl.DataFrame:
+def read_cells(
+    path: Path, *, separator: str = ",", encoding: str = "utf-8", decimal: str = ".", member: str | None = None
+) -> pl.DataFrame:
     """A table of texts: each cell as it is written (`007`, `1.50`, `NA`), and "" if it is missing.
 
-    CSV with any usual delimiter, also gzipped, or Parquet, whose cells become text as pandas would print them. Raises
-    DataError if the file is missing or is no such table.
+    CSV, also compressed (``member``: of a zip), or Parquet, whose cells become text as pandas would print them.
+    ``decimal=","``: columns of numbers with commas get points. Raises DataError if the file is missing or is no such
+    table.
     """
     if path.suffix.lower() in (".parquet", ".pq"):
         return _parquet_cells(path)
-    delimiter = _delimiter(path)
-    options = {} if delimiter == "," else {"sep": delimiter}
-    return read_table(path, dtype=str, na_filter=False, **options)
+    options = {} if separator == "," else {"sep": separator}
+    options |= {} if encoding == "utf-8" else {"encoding": encoding}
+    table = read_table(path, member=member, dtype=str, na_filter=False, **options)
+    return table if decimal == "." else table.with_columns(_with_points(column, decimal) for column in table)
 
 
 def copy_raw_data(package: Path, raw: Path, names: Iterable[str]) -> None:
@@ -62,17 +61,11 @@ def copy_raw_data(package: Path, raw: Path, names: Iterable[str]) -> None:
             copy_file(source, raw / name)
 
 
-def _delimiter(path: Path) -> str:
-    """The one that the header has most of, outside quotes."""
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            head = file.read(_HEAD).decode("utf-8", "replace")
-    except FileNotFoundError:
-        raise DataError(f"{path} is missing") from None
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error}") from None
-    lines = head.splitlines()[:1]
-    return max(_DELIMITERS, key=lambda each: len(next(csv.reader(lines, delimiter=each), [])))
+def _with_points(column: pl.Series, decimal: str) -> pl.Series:
+    """The column with decimal points, if it has nothing but numbers."""
+    points = column.str.replace(decimal, ".", literal=True)
+    numbers = points.filter(points != "").str.contains(r"^[+-]?\d*\.?\d+([eE][+-]?\d+)?$")
+    return points if numbers.all() else column
 
 
 def _parquet_cells(path: Path) -> pl.DataFrame:

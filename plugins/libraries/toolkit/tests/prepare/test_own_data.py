@@ -18,9 +18,15 @@ def test_cells_of_a_csv_are_as_written(delimiter: str, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes(text)
     (tmp_path / "t.csv.gz").write_bytes(gzip.compress(text))
     for name in ("t.csv", "t.csv.gz"):
-        table = read_cells(tmp_path / name)
+        table = read_cells(tmp_path / name, separator=delimiter)
         assert table.rows() == [("007", "NA", "1.50"), ("", "x,;y", "é")]
         assert table.columns == ["a", "b,;c", "d"]
+
+
+def test_decimal_commas_become_points_in_columns_of_numbers(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes("x;y\n1,50;a,b é\n-3;1,5\n;\n".encode("cp1252"))
+    table = read_cells(tmp_path / "t.csv", separator=";", encoding="cp1252", decimal=",")
+    assert table.rows() == [("1.50", "a,b é"), ("-3", "1,5"), ("", "")]
 
 
 def test_cells_of_parquet_are_those_that_pandas_prints(tmp_path: Path) -> None:
