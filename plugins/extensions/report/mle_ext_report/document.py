@@ -72,9 +72,11 @@ class SetupSummary:
     """One agent with its options and model on one kind of data. Lists are empty if its runs are not averaged."""
 
     key: str  # "A", "B", ... in order of appearance
-    title: str
+    name: str  # what it is called everywhere
+    small_print: str  # what the name leaves out of agent, version, model and options
     agent: str  # with its version
-    variant: str  # its label and options, which may be none
+    label: str
+    options: Mapping[str, str]
     model: str | None
     edition: str
     data_kinds: tuple[DataKind, ...]  # empty: no run has begun
@@ -129,7 +131,8 @@ class Own:
     """A setup as a line of the published leaderboard."""
 
     key: str
-    title: str
+    name: str
+    small_print: str
     rates: Mapping[str, Rate]  # split -> any medal; splits without a complete seed are left out
     not_comparable: tuple[str, ...]
 

@@ -92,7 +92,7 @@ def _rows(document: Document) -> list[dict[str, Any]]:
     return [
         {
             "setup": setup.key,
-            "title": setup.title,
+            "name": setup.name,
             **{name: value for name, value in asdict(line, recurse=False).items() if name not in _NESTED},
             "suspicions": len(line.suspicions),
             "judged": " ".join(f"{detector}={outcome}" for detector, outcome in line.judged.items()),

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from mle_ext_report.cells import interval, one_line, out_of, p_value, some
 from mle_ext_report.compare import Comparison
 from mle_ext_report.document import Document, SetupSummary, ranked
 from mle_ext_report.statistics import LEVEL
+from mlecore.model.record import OBFUSCATED
 from mlecore.util.units import counted
 
-_LONGEST = 60  # characters of a setup's name
 _NAMED = 3  # setups in a title
-_PART = re.compile(r", | (?=[\w-]+=)")
-"""Between the agent, its label, options, model and data in a setup's title."""
 _REACHES = {"any_medal": "earns a medal", "beats_sample": "beats the sample submission"}
 _RATES = {"any_medal": "medal rate", "beats_sample": "rate of beating the sample"}
 _MISSES = {"any_medal": "earns no medal", "beats_sample": "does not beat the sample submission"}
@@ -22,7 +19,7 @@ _MISSES = {"any_medal": "earns no medal", "beats_sample": "does not beat the sam
 
 def title(document: Document) -> str:
     setups = document.setups
-    names = list(short_names(setups).values())
+    names = [setup.name for setup in setups]
     what = " vs ".join(names) if len(names) <= _NAMED else f"{len(names)} setups"
     competitions = _competitions(setups)
     on = one_line(next(iter(competitions))) if len(competitions) == 1 else f"{len(competitions)} competitions"
@@ -38,10 +35,12 @@ def facts(document: Document) -> list[tuple[str, str]]:
     groups = list(dict.fromkeys(group for setup in setups for group in setup.groups))
     editions = dict.fromkeys(setup.edition for setup in setups)
     kinds = dict.fromkeys(kind for setup in setups for kind in setup.data_kinds)
+    hidden = dict.fromkeys(OBFUSCATED[line.obfuscation] for setup in setups for line in setup.runs)
     found = [
         ("Group" if len(groups) == 1 else "Groups", some(groups)),
         ("Edition", ", ".join(editions)),
         ("Data", ", ".join(kind.replace("_", " ") for kind in kinds)),
+        ("Agents saw", ", ".join(filter(None, hidden))),
         ("Graded runs", out_of(graded, planned)),
         ("Created", f"{document.created_at[:16].replace('T', ' ')} UTC by mlecore {document.mlecore}"),
     ]
@@ -72,9 +71,7 @@ def warnings(document: Document) -> Iterator[str]:
 def result(document: Document) -> str:
     """The main result in a sentence or two."""
     best, *others = ranked(document.setups)
-    names = short_names(document.setups)
-    if others:
-        names = {key: f"{name} ({key})" for key, name in names.items()}
+    names = {setup.key: f"{setup.name} ({setup.key})" if others else setup.name for setup in document.setups}
     level = [setup for setup in others if _equal(best, setup)]
     said = _shared([best, *level], names, len(document.setups)) if level else _reached(document, best, names[best.key])
     for pair in document.comparisons:
@@ -177,22 +174,6 @@ def _compared(pair: Comparison, best: str, subject: str, second: str) -> str:
         f"{said}; the difference in {_RATES[pair.goal]} is {difference:+.1f} points "
         f"({where}p {p_value(p)}{holm}){chance}."
     )
-
-
-def short_names(setups: Sequence[SetupSummary]) -> dict[str, str]:
-    """Key of a setup -> its agent, plus whatever distinguishes it from the others."""
-    if len({setup.agent for setup in setups}) == len(setups) and len({setup.edition for setup in setups}) == 1:
-        return {setup.key: _cut(setup.agent) for setup in setups}
-    parts = {setup.key: _PART.split(setup.title) for setup in setups}
-    shared = set.intersection(*map(set, parts.values()))
-    return {
-        setup.key: _cut(", ".join([setup.agent, *(part for part in parts[setup.key][1:] if part not in shared)]))
-        for setup in setups
-    }
-
-
-def _cut(name: str) -> str:
-    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
 
 
 def _competitions(setups: Sequence[SetupSummary]) -> set[str]:

@@ -16,8 +16,8 @@ def names(setups: Sequence[RunRecord], groups: Sequence[str] = ()) -> list[str]:
     """One name for each setup, given by one of its runs; no two are the same.
 
     ``--label`` where it was given, else the agent. Setups that would then share a name also get their model, edition,
-    options and versions, but only what differs between them, and of a long option only the words that differ; at last
-    their ``groups`` and a number.
+    options, versions and kind of data, but only what differs between them, and of a long option only the words that
+    differ; at last their ``groups`` and a number.
     """
     found = [_label(run) or run.agent.name for run in setups]
     more: list[Callable[[Sequence[int]], Mapping[int, str]]] = [
@@ -26,6 +26,7 @@ def names(setups: Sequence[RunRecord], groups: Sequence[str] = ()) -> list[str]:
         lambda alike: {n: OBFUSCATED[setups[n].obfuscation] for n in alike},
         lambda alike: _options({n: setups[n].agent.options for n in alike}),
         lambda alike: {n: setups[n].agent.version for n in alike},
+        lambda alike: {n: (setups[n].data_kind or "").replace("_", " ") for n in alike},
         lambda alike: {n: groups[n] if groups else "" for n in alike},
         lambda alike: {n: str(number) for number, n in enumerate(alike, 1)},
     ]

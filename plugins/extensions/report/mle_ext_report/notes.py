@@ -156,7 +156,13 @@ def own(summary: SetupSummary) -> Own:
         any_medal = row.rates["any_medal"]
         if row.split != "these" and any_medal is not None:
             rates[row.split.lower()] = any_medal
-    return Own(key=summary.key, title=summary.title, rates=rates, not_comparable=tuple(_not_comparable(summary)))
+    return Own(
+        key=summary.key,
+        name=summary.name,
+        small_print=summary.small_print,
+        rates=rates,
+        not_comparable=tuple(_not_comparable(summary)),
+    )
 
 
 def _not_comparable(summary: SetupSummary) -> Iterable[str]:

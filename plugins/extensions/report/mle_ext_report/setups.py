@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from attrs import evolve, frozen
 
 from mle_ext_report.graded import Graded
+from mle_ext_report.names import names
 from mlecore.model.data_kind import DataKind
-from mlecore.model.record import OBFUSCATED, RunRecord
-
-_DATA = {
-    "unverified": "data not verified",
-    "synthetic": "synthetic data",
-    "no_leaderboard": "competitions without a leaderboard",
-}
+from mlecore.model.record import RunRecord
 
 
 @frozen(kw_only=True)
 class Setup:
     """Planned runs of one agent, with one set of options and one model, on one kind of data."""
 
-    title: str
-    agent: str  # with its version
-    variant: str  # its label and options, which may be none
+    name: str  # on every page
+    first: RunRecord  # has its agent, options and model
     runs: tuple[Graded, ...]  # by competition, seed and group; those that are missing too
 
     @property
@@ -34,7 +28,7 @@ class Setup:
 
     @property
     def edition(self) -> str:
-        return self.runs[0].run.edition
+        return self.first.edition
 
 
 def setups(graded: Iterable[Graded]) -> list[Setup]:
@@ -54,18 +48,17 @@ def setups(graded: Iterable[Graded]) -> list[Setup]:
         if kind != item.run.data_kind:
             item = evolve(item, run=evolve(item.run, data_kind=kind))
         found[(*_key(item.run), kind)].append(item)
-    several = len({item.run.edition for item in graded}) > 1
-    titles = [_title(items, several) for items in found.values()]
-    again = Counter(titles)
+    firsts = [_known(items) for items in found.values()]
+    groups = [", ".join(sorted({item.run.group for item in items})) for items in found.values()]
     return [
-        Setup(
-            title=title if again[title] == 1 else f"{title}, {', '.join(sorted({item.run.group for item in items}))}",
-            agent=_agent(items),
-            variant=_variant(items),
-            runs=tuple(sorted(items, key=_order)),
-        )
-        for title, items in zip(titles, found.values(), strict=True)
+        Setup(name=name, runs=tuple(sorted(items, key=_order)), first=first)
+        for name, items, first in zip(names(firsts, groups), found.values(), firsts, strict=True)
     ]
+
+
+def _known(items: Sequence[Graded]) -> RunRecord:
+    """A run that stands for all: one that counts, as a planned one has no version yet."""
+    return next((item.run for item in items if item.counts), items[0].run)
 
 
 def _key(run: RunRecord) -> tuple[object, ...]:
@@ -91,31 +84,6 @@ def _scopes(run: RunRecord) -> Sequence[tuple[object, ...]]:
 
 def _order(item: Graded) -> tuple[str, int, str, str]:
     return item.run.competition, item.run.seed, item.run.group, item.run.uid
-
-
-def _title(items: Sequence[Graded], several: bool) -> str:
-    """``several``: there are several editions."""
-    run = items[0].run
-    parts = [
-        _agent(items),
-        _variant(items),
-        run.model or "",
-        f"edition {run.edition}" if several or run.edition != "v1" else "",
-        OBFUSCATED[run.obfuscation],
-        _DATA.get(run.data_kind or "", ""),
-    ]
-    return ", ".join(part for part in parts if part)
-
-
-def _agent(items: Sequence[Graded]) -> str:
-    run = next((item.run for item in items if item.counts), items[0].run)  # a planned one has no version yet
-    return f"{run.agent.name} {run.agent.version}".strip()
-
-
-def _variant(items: Sequence[Graded]) -> str:
-    run = items[0].run
-    options = " ".join(f"{name}={value}" for name, value in sorted(run.agent.options.items()))
-    return ", ".join(filter(None, (run.label if run.label != run.agent.name else "", options)))
 
 
 def seeds(runs: Sequence[Graded]) -> dict[str, dict[str, Graded]]:

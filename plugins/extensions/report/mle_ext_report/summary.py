@@ -15,6 +15,7 @@ from mle_ext_report.conditions import differences, shared
 from mle_ext_report.document import Coverage, Document, PassAtK, SetupSummary, Slice, SplitSummary
 from mle_ext_report.graded import Graded
 from mle_ext_report.lines import run_line
+from mle_ext_report.names import small_print
 from mle_ext_report.notes import no_medals, notes, own
 from mle_ext_report.position import mean_positions
 from mle_ext_report.progress import progress
@@ -98,10 +99,12 @@ def _setup(key: str, setup: Setup, competitions: Sequence[str], pad: bool, mix: 
     columns = {item.run.uid: column for column, part in seeds(setup.runs).items() for item in part.values()}
     return SetupSummary(
         key=key,
-        title=setup.title,
-        agent=setup.agent,
-        variant=setup.variant,
-        model=setup.runs[0].run.model,
+        name=setup.name,
+        small_print=small_print(setup.first, setup.name),
+        agent=f"{setup.first.agent.name} {setup.first.agent.version}".strip(),
+        label=setup.first.label,
+        options=setup.first.agent.options,
+        model=setup.first.model,
         edition=setup.edition,
         data_kinds=tuple(dict.fromkeys(item.run.data_kind for item in setup.runs if item.run.data_kind)),
         goal=goal,

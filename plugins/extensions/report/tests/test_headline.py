@@ -19,8 +19,8 @@ def agent(graded, name: str, medals: int, ids=IDS, **changes):
 
 def test_one_setup(graded) -> None:
     document = summarise(agent(graded, "m", 2))
-    assert title(document) == "baseline 1.0 on 8 competitions"
-    assert result(document) == "baseline 1.0 earns a medal on 25.0 % of 8 competitions (95 % interval 7.1 to 59.1)."
+    assert title(document) == "baseline on 8 competitions"
+    assert result(document) == "baseline earns a medal on 25.0 % of 8 competitions (95 % interval 7.1 to 59.1)."
     assert dict(facts(document))["Graded runs"] == "8" and list(warnings(document)) == []
 
 
@@ -30,8 +30,8 @@ def test_the_better_of_two_is_named_whatever_their_order(graded, turned: bool) -
     items = [item for side in (reversed(sides) if turned else sides) for item in side]
     best, other = ("B", "A") if turned else ("A", "B")
     said = result(summarise(items))
-    assert said.startswith(f"baseline 1.0, good ({best}) earns a medal on 100.0 % of 8 competitions (95 % interval ")
-    assert f"It scores better than baseline 1.0, bad ({other}) on 8 of 8 competitions and worse on none;" in said
+    assert said.startswith(f"baseline, good ({best}) earns a medal on 100.0 % of 8 competitions (95 % interval ")
+    assert f"It scores better than baseline, bad ({other}) on 8 of 8 competitions and worse on none;" in said
     assert "the difference in medal rate is +100.0 points (95 % interval " in said
     low, high = said.split("interval ")[2].split(",")[0].split(" to ")
     assert 0 < float(low) <= 100 == float(high) and "p 0.0078)" in said and "chance" not in said
@@ -43,15 +43,15 @@ def test_what_may_be_chance_is_said(graded) -> None:
 
 def test_with_several_pairs_p_is_corrected(graded) -> None:
     said = result(summarise([*agent(graded, "a", 8), *agent(graded, "b", 0), *agent(graded, "c", 1)]))
-    assert said.startswith("Of 3 setups, baseline 1.0, a (A) earns")
-    assert "than baseline 1.0, c (C) on 7 of" in said and "p 0.0312, corrected for all pairs by Holm)" in said
+    assert said.startswith("Of 3 setups, baseline, a (A) earns")
+    assert "than baseline, c (C) on 7 of" in said and "p 0.0312, corrected for all pairs by Holm)" in said
 
 
 def test_setups_that_share_the_highest_rate(graded) -> None:
     said = result(summarise([*agent(graded, "a", 4), *agent(graded, "b", 4), *agent(graded, "c", 4)]))
     assert said == "A, B and C share the highest rate: each earns a medal on 50.0 % of 8 competitions."
     said = result(summarise([*agent(graded, "a", 4), *agent(graded, "b", 4), *agent(graded, "c", 1)]))
-    assert said.startswith("Of 3 setups, baseline 1.0, a (A) and baseline 1.0, b (B) share the highest rate: each")
+    assert said.startswith("Of 3 setups, baseline, a (A) and baseline, b (B) share the highest rate: each")
 
 
 def test_without_a_rate_pairs_are_still_compared(graded) -> None:
@@ -60,7 +60,7 @@ def test_without_a_rate_pairs_are_still_compared(graded) -> None:
     assert said.startswith(
         "There is no rate over all planned competitions, as 2 of 18 planned runs have no result; --pad-missing"
     )
-    assert "baseline 1.0, a (A) scores better than baseline 1.0, b (B) on 8 of 8 competitions" in said
+    assert "baseline, a (A) scores better than baseline, b (B) on 8 of 8 competitions" in said
 
 
 def test_what_does_not_compare_is_warned_of(graded, without_thresholds) -> None:

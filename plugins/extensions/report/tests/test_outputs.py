@@ -31,7 +31,7 @@ def test_the_terminal_shows_a_screen_or_two(two_groups) -> None:
     """Two groups of 225 runs of 75 competitions: the result, the setups, and where they differ most."""
     shown = report("good", "bad", "--runs", str(two_groups))
     assert shown.exit_code == 0 and len(shown.output.splitlines()) <= 40, shown.output
-    assert shown.output.startswith("baseline 1.0 vs dummy 1.0 on 75 competitions\ngroups: good, bad; edition: v1;")
+    assert shown.output.startswith("baseline vs dummy on 75 competitions\ngroups: good, bad; edition: v1;")
     found = json.loads(report("good", "bad", "--runs", str(two_groups), "--format", "json").output)
     for setup in found["setups"]:
         planned = next(row for row in setup["rates"] if row["rates"]["split"] == "All")["rates"]["rates"]["any_medal"]
@@ -100,7 +100,7 @@ def test_numbers_are_in_numeric_columns(graded, two_groups, kind: str) -> None:
         assert {name: str(frame[name].dtype) for name in names.split()} == dict.fromkeys(names.split(), dtype)
     texts = set(frame.columns) - {name for names in NUMERIC for name in names.split()}
     assert texts == set(
-        "setup title run group competition split metric edition comparability column state ended outcome reason "
+        "setup name run group competition split metric edition comparability column state ended outcome reason "
         "obfuscation data_kind submission why score_text medal judged".split()
     )
     assert frame.score.mean() > 0 or kind == "nothing known"

@@ -17,6 +17,7 @@ from mle_ext_report.html.pairs import triangle
 from mle_ext_report.pages import environment, inline
 from mle_ext_report.pages.charts import interval_bar
 from mle_ext_report.sections import sections
+from mle_ext_report.sections.setups import in_small_print, overview
 
 _HERE = Path(__file__).parent
 _NUMBER = re.compile(r"[-+<]? ?[\d,.]+(e[-+]\d+)?( (±|of|to) -?[\d,.]+)?|(\d+[dhms] ?)+")
@@ -25,7 +26,7 @@ _NUMBER = re.compile(r"[-+<]? ?[\d,.]+(e[-+]\d+)?( (±|of|to) -?[\d,.]+)?|(\d+[d
 def page(document: Document) -> str:
     """The page as text."""
     setups = ranked(document.setups)
-    numbers = {setup.key: number for number, setup in enumerate(setups)}
+    numbers = {setup.key: number for number, setup in enumerate(document.setups)}
     templates = environment(_HERE)
     templates.filters |= {"heading": _heading, "headings": lambda names: tuple(map(_heading, names))}
     templates.globals |= {"bar": _bar, "numeric": _numeric, "split_rate": _split_rate}
@@ -37,7 +38,8 @@ def page(document: Document) -> str:
         result=headline.result(document),
         setups=setups,
         numbers=numbers,
-        names={key: one_line(name) for key, name in headline.short_names(document.setups).items()},
+        names={setup.key: setup.name for setup in setups},
+        overview=in_small_print(overview(setups)),
         sections={section.id: section for section in sections(document)},
         splits=_splits(setups),
         matrix=matrix(setups),

@@ -50,7 +50,7 @@ def brief(document: Document) -> Iterator[Section]:
     """The report in about 40 lines of a terminal: sections that are not empty, cut to their most telling rows."""
     of = document.setups
     found = (
-        _cut(of_setups.overview(of), _SETUPS),
+        _cut(of_setups.in_small_print(of_setups.overview(of)), _SETUPS),
         _results(of),
         _cut(problems.failures(of), _FEW),
         problems.flagged(of),

@@ -128,7 +128,7 @@ def published_entries(document: Document) -> Section:
     for own in document.own:
         shown = [own.rates[split].rounded(2) if split in own.rates else NONE for split in SPLITS]
         place = own.rates["all"].mean if "all" in own.rates else -1.0
-        lines.append((place, (f"→ {own.key}", own.title, *shown, "", document.created_at[:10], "", "")))
+        lines.append((place, (f"→ {own.name}", own.small_print, *shown, "", document.created_at[:10], "", "")))
     header = ("AGENT", "MODELS", *(f"{split.upper()} %" for split in SPLITS), "HOURS", "DATE", "KNOWN LEAK", "REPORTS")
     notes = [f"± is one standard error over seeds. Source: {document.published_source}."]
     rows = [cells for _, cells in sorted(lines, key=lambda line: -line[0])]

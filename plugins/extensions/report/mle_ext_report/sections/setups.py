@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from attrs import evolve
+
 from mle_ext_report.cells import FLAGGED, NONE, Section, interval, out_of, quantity, rate, rate_name, said_once, section
 from mle_ext_report.document import SetupSummary, ranked
 from mle_ext_report.rates import MEDALS, RATES
 from mle_ext_report.statistics import LEVEL
 from mlecore.util.units import counted, show_duration
 
+_DETAILS = "AGENT, MODEL, OPTIONS"
+
 
 def overview(setups: Sequence[SetupSummary]) -> Section:
     """A row per setup, the best first: rates over the planned competitions, time and cost of the graded runs."""
-    header = ["SETUP", "AGENT", "MODEL", "EDITION", "RUNS", f"{goals(setups)} %", goals(setups), f"{LEVEL} % INTERVAL"]
+    header = ["SETUP", "NAME", _DETAILS, "EDITION", "RUNS", f"{goals(setups)} %", goals(setups), f"{LEVEL} % INTERVAL"]
     header += [*(f"{medal.upper()} %" for medal in MEDALS), "VALID %", "TIME", "US DOLLARS", "TOKENS", "FLAGGED"]
     notes = []
     rows = [row for setup in setups for row in setup.rates]
@@ -29,6 +33,19 @@ def overview(setups: Sequence[SetupSummary]) -> Section:
     return section("setups", "Setups", header, (_row(setup, counted_too, several) for setup in ranked(setups)), notes)
 
 
+def in_small_print(found: Section) -> Section:
+    """The overview with what names leave out as notes, in place of a wide column."""
+    if _DETAILS not in found.header:
+        return found
+    at = found.header.index(_DETAILS)
+    return evolve(
+        found,
+        header=found.header[:at] + found.header[at + 1 :],
+        rows=tuple(row[:at] + row[at + 1 :] for row in found.rows),
+        notes=(f"{'; '.join(f'{row[0]}: {row[at]}' for row in found.rows if row[at] != NONE)}.", *found.notes),
+    )
+
+
 def _row(setup: SetupSummary, counted_too: bool, several: bool) -> tuple[str, ...]:
     """``counted_too``: with the number of runs that reached the goal, where seeds are too incomplete for a rate;
     ``several``: with the edition."""
@@ -37,8 +54,8 @@ def _row(setup: SetupSummary, counted_too: bool, several: bool) -> tuple[str, ..
     hours = setup.cost("hours")
     return (
         setup.key,
-        ", ".join(filter(None, (setup.agent, setup.variant))),
-        setup.model or NONE,
+        setup.name,
+        setup.small_print or NONE,
         setup.edition if several else NONE,
         out_of(setup.coverage.graded_runs, setup.coverage.planned_runs),
         rate(rates.get(setup.goal)),
