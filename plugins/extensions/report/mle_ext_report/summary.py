@@ -17,6 +17,7 @@ from mle_ext_report.graded import Graded
 from mle_ext_report.lines import run_line
 from mle_ext_report.names import small_print
 from mle_ext_report.notes import no_medals, notes, own
+from mle_ext_report.pages.marks import letter
 from mle_ext_report.position import mean_positions
 from mle_ext_report.progress import progress
 from mle_ext_report.published import SOURCE, published
@@ -48,7 +49,9 @@ def summarise(
     if not found:
         planned = sorted({item.run.competition for item in graded})
         raise UsageError(f"none of the runs is on {some(competitions)}", fix=f"There are runs on {some(planned, 10)}.")
-    summaries = tuple(_setup(_key(number), setup, competitions, pad_missing, mix) for number, setup in enumerate(found))
+    summaries = tuple(
+        _setup(letter(number), setup, competitions, pad_missing, mix) for number, setup in enumerate(found)
+    )
     sides = {
         summary.key: Side(
             key=summary.key,
@@ -78,11 +81,6 @@ def _counted(setup: Setup, pad: bool) -> list[Graded]:
     return list(setup.runs) if pad else setup.counted
 
 
-def _key(number: int) -> str:
-    """A ... Z, AA, AB ..."""
-    return (_key(number // 26 - 1) if number >= 26 else "") + chr(ord("A") + number % 26)
-
-
 def _setup(key: str, setup: Setup, competitions: Sequence[str], pad: bool, mix: bool) -> SetupSummary:
     graded = setup.counted
     differ = differences(item.run for item in graded)
@@ -94,7 +92,7 @@ def _setup(key: str, setup: Setup, competitions: Sequence[str], pad: bool, mix: 
     goal = goal_of(setup.runs)
     places = mean_positions(by_id)
     kinds = RATES if goal == "any_medal" else (*RATES, goal)
-    rates = tuple(_split_summaries(planned, competitions, pad, kinds, setup.edition))
+    rates = tuple(split_summaries(planned, competitions, pad, kinds, setup.edition))
     coverage = _coverage(setup, pad)
     columns = {item.run.uid: column for column, part in seeds(setup.runs).items() for item in part.values()}
     return SetupSummary(
@@ -145,9 +143,10 @@ def _coverage(setup: Setup, pad: bool) -> Coverage:
     )
 
 
-def _split_summaries(
+def split_summaries(
     planned: Sequence[Graded], competitions: Sequence[str], pad: bool, kinds: Sequence[str], edition: str
 ) -> Iterable[SplitSummary]:
+    """Rates of a setup's planned runs, with intervals: over ``competitions``, or without any over its splits."""
     by_seed = seeds(planned)
     outcomes = {seed: {id: item.outcome for id, item in part.items()} for seed, part in by_seed.items()}
     flagged = any(item.suspicions for item in planned if item.counts)

@@ -42,6 +42,11 @@ def kind(submission: str, medal: str | None, above_median: bool | None, beats_sa
     return "failed" if submission in ("invalid", "none") else "open"
 
 
+def letter(number: int) -> str:
+    """What stands for the setup of this number, from 0: A ... Z, AA, AB ..."""
+    return (letter(number // 26 - 1) if number >= 26 else "") + chr(ord("A") + number % 26)
+
+
 def series(number: int | None) -> str:
     """The class with the colour of the setup of this number; beyond the eighth, and for None, they share a grey."""
     return f"series-{number}" if number is not None and 0 <= number < COLOURS else "series-other"
