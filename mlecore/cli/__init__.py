@@ -66,13 +66,15 @@ class Commands(click.Group):
         return {name: found[whole] for name, whole in self._names(found).items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(dict.fromkeys((*self._own, *self.provided())))
+        return list(dict.fromkeys((*self._own, *self.commands, *self.provided())))
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name in self._own:
             module = ".".join(filter(None, ("mlecore.cli", self._of, name)))
             command: click.Command = importlib.import_module(module).command
             return command
+        if name in self.commands:
+            return super().get_command(ctx, name)
         point = self.provided().get(name)
         return None if point is None else _brought(point)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mlecore.cli import Commands
 from mlecore.cli.names import COMPETITION, SPLIT
 from mlecore.cli.shared import data_option, edition_option, json_option, print_json, print_table
 from mlecore.util.units import show_size
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 _MEDALS = {"same": "Medals as in v1.", "near": "Medals are only near those of v1.", "none": "No medals."}
 
 
-@click.group("competitions", invoke_without_command=True)
+@click.group("competitions", cls=Commands, own=(), of="competitions", invoke_without_command=True)
 @click.pass_context
 def command(ctx: click.Context) -> None:
     """List and inspect installed competitions."""
@@ -107,6 +108,7 @@ def show(competition_id: str, edition: str, data: tuple[Path, ...], as_json: boo
             "comparability": facts.comparability,
             "test_part": facts.test_part,
             "thresholds": asdict(thresholds) if thresholds else None,
+            "reference": asdict(facts.reference) if facts.reference else None,
             "leaks": [asdict(leak) for leak in facts.leaks],
             "known_issues": [asdict(issue) for issue in facts.known_issues],
             "prepared_in": roots,
@@ -137,6 +139,9 @@ def show(competition_id: str, edition: str, data: tuple[Path, ...], as_json: boo
         click.echo(f"  {'medals:':10}{shown}{marked}")
     else:
         click.echo(f"  {'medals:':10}none: it has no human leaderboard")
+    if known := facts.reference:
+        shown = ", ".join(f"{name} {getattr(known, name)}" for name in ("gold", "silver", "bronze", "median"))
+        click.echo(f"  {'reference:':10} {shown} (scores of {', '.join(known.agents)}, {known.date}; no medals)")
     for name, other in facts.editions.items():
         click.echo(f"  {name + ':':10}{other.changes} {_MEDALS[other.thresholds]}")
     for leak in facts.leaks:

@@ -143,7 +143,13 @@ def _no_medals(report: Report) -> str:
 
 def _row(report: Report) -> list[str]:
     score = report.score_text if report.score is None else f"{report.score:.5f}"
-    return [report.competition_id, score or report.status, report.medal or "", report.submission_path, _reason(report)]
+    return [
+        report.competition_id,
+        score or report.status,
+        report.medal or report.reference_words,
+        report.submission_path,
+        _reason(report),
+    ]
 
 
 def _print(report: Report) -> None:
@@ -158,6 +164,10 @@ def _print(report: Report) -> None:
             beats = "beats" if report.beats_sample else "does not beat"
             click.echo(f"It {beats} the sample submission, which scores {report.sample_score}.")
         click.echo(f"No medals: {_no_medals(report)}.")
+        if report.reference:
+            click.echo(f"{report.reference_words} (scores of {', '.join(report.reference.agents)}, not of humans)")
+            for name in ("gold", "silver", "bronze", "median"):
+                click.echo(f"  reference {name + ':':8}{getattr(report.reference, name)}")
         return
     medal = f"{report.medal} medal" if report.medal else "no medal"
     click.echo(f"{medal}, {'above' if report.above_median else 'not above'} the median")

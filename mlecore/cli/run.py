@@ -117,6 +117,19 @@ def command(
     Creates a group of runs: one for each agent, competition and seed. Ctrl-C stops this command, but not the runs:
     `mlecore runs resume GROUP` continues the group. Exit code 3 if runs failed or have not finished.
     """
+    wanted = plan_given(context, flags, plan, backend_config)
+    if dry_run:
+        from mlecore.controller.api import dry_run as rehearse
+
+        rehearse(wanted, runs, data, echo)
+        return
+    perform(wanted, group, runs, data, as_json)
+
+
+def plan_given(
+    context: click.Context, flags: dict[str, Any], plan: Path | None = None, backend_config: Path | None = None
+) -> Plan:
+    """The plan of the command's options; ``context`` has the order of the agents' ones. Raises UsageError."""
     from mlecore.runs.arguments import plan_of
 
     default = click.core.ParameterSource.DEFAULT
@@ -131,13 +144,7 @@ def command(
         given["mcp"] = {name: {"url": url} for name, url in pairs(flags["mcp"], "--mcp").items()}
     if "gateway" in given:
         given["gateway"] = _gateway(flags["gateway"])
-    wanted = plan_of(plan, given)
-    if dry_run:
-        from mlecore.controller.api import dry_run as rehearse
-
-        rehearse(wanted, runs, data, echo)
-        return
-    perform(wanted, group, runs, data, as_json)
+    return plan_of(plan, given)
 
 
 def _gateway(given: Sequence[str]) -> dict[str, Any]:
@@ -181,8 +188,8 @@ def perform(
     only: frozenset[str] | None = None,
     start_new: bool = True,
     with_installed: bool = False,
-) -> None:
-    """Run a plan, show how it goes, and end the command with its exit code."""
+) -> str:
+    """Run a plan and show how it goes; returns the group's name. Ends the command unless all runs are graded."""
     from mlecore.cli._live import Live
     from mlecore.controller.api import run_group
     from mlecore.controller.display import Lines
@@ -200,6 +207,7 @@ def perform(
     code = conclude(done, runs)
     if code:
         raise click.exceptions.Exit(code)
+    return done.group.name
 
 
 def conclude(done: Done, runs: Path) -> int:

@@ -136,6 +136,8 @@ def graded_words(report: Report) -> str:
     score = report.score_text if report.score is None else f"{report.score:g}"
     if report.medal:
         return f"score {score}, {report.medal} medal"
+    if report.reference_words:
+        return f"score {score}, {report.reference_words}"
     if _is_sample(report):
         return f"score {score}, the same as the sample submission"
     if report.beats_sample is not None:

@@ -45,6 +45,17 @@ def award(facts: Facts, score: float, thresholds: Thresholds | None) -> dict[str
     }
 
 
+def _among_agents(facts: Facts, score: float | None, data: Prepared) -> dict[str, Any]:
+    """Where a score stands among the reference scores of agents, if those are of the same data."""
+    known = facts.reference
+    if known is None or data.manifest is None or known.data != data.digest:
+        return {}
+    earned = {} if score is None else award(facts, score, known)
+    places = [name for name in ("gold", "silver", "bronze") if earned.get(f"{name}_medal")]
+    places += ["median"] * bool(earned.get("above_median"))
+    return {"reference": known, "reference_place": next(iter(places), None)}
+
+
 def _rounded(score: float) -> float:
     return round(score, DECIMALS) if math.isfinite(score) else score
 
@@ -91,7 +102,7 @@ def grade(competition: Competition, submission: Path | None, data: Prepared, sam
             result = {**award(facts, score, thresholds), "status": "graded"}
         except InvalidSubmission as error:
             result = {**_NOTHING, "status": "invalid", "reason": str(error)}
-    compared = _with_humans(facts, score, data) if thresholds else {}
+    compared = _with_humans(facts, score, data) if thresholds else _among_agents(facts, score, data)
     source = plugin_use(competition.plugin).source
     if sample and sample[0] == source:
         compared |= _against(facts, score, sample[1])

@@ -38,6 +38,17 @@ class Thresholds:
 
 
 @frozen(kw_only=True)
+class Reference(Thresholds):
+    """Scores of agents to compare with where no human leaderboard exists; `mlecore competitions calibrate` writes them.
+    They are no medals."""
+
+    agents: tuple[str, ...]  # whose scores they are, such as "baseline 0.1.0"
+    seeds: int  # runs of each agent
+    date: str  # of the last run, such as "2026-11-28"
+    data: str  # digest of the public data: on any other data, these scores say nothing
+
+
+@frozen(kw_only=True)
 class GradingLimits:
     """Limits for grading one submission."""
 
@@ -151,6 +162,7 @@ class Facts:
     size_gb: float | None = None  # of the download, in 10^9 bytes
     gold_submission: str | None = None  # a perfect submission that the published benchmark prepares
     thresholds: Thresholds | None = None  # without them: from leaderboard.csv beside this file, or no medals
+    reference: Reference | None = None  # scores of agents, where there are neither thresholds nor a leaderboard
     check_incomplete: str | None = None  # why the check cannot see all that grading refuses
     external_data: str | None = None  # the rule on data from elsewhere; default: that of the instructions
     closed: str | None = None  # why it can no longer be joined on Kaggle, and how else to get its data

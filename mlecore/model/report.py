@@ -10,7 +10,7 @@ from typing import Any, Literal
 from attrs import field, frozen
 
 from mlecore.model.data_kind import DataKind
-from mlecore.model.facts import Comparability
+from mlecore.model.facts import Comparability, Reference
 from mlecore.util.schema import NOT_IN_FILE, plain, read_newer, structure_newer
 
 
@@ -53,6 +53,8 @@ class Report:
     teams: int | None = None  # on that leaderboard
     percentile: float | None = None  # share of them that are not better, in percent
     best_human: float | None = None  # the best score on that leaderboard
+    reference: Reference | None = None  # scores of agents to compare with, where there is no human leaderboard
+    reference_place: Literal["gold", "silver", "bronze", "median"] | None = None  # reached among them; never a medal
     run: str = ""  # uid of the run, where it is one's
     extra: Mapping[str, Any] = field(factory=dict, eq=False, metadata=NOT_IN_FILE)  # what a newer version wrote; kept
 
@@ -60,6 +62,14 @@ class Report:
     def medal(self) -> str | None:
         """ "gold", "silver", "bronze" or None."""
         return next((name for name in ("gold", "silver", "bronze") if getattr(self, f"{name}_medal")), None)
+
+    @property
+    def reference_words(self) -> str:
+        """Such as "reference gold"; empty without reference scores, or without a score."""
+        if self.reference is None or self.score_text is None:
+            return ""
+        above = {"median": "above the reference median", None: "not above the reference median"}
+        return above.get(self.reference_place) or f"reference {self.reference_place}"
 
     @property
     def exact(self) -> float | None:

@@ -19,6 +19,8 @@ from mlecore.grading.report import grade
 from mlecore.model.report import Report
 from mlecore_toolkit.submissions import guard
 
+from .conftest import fetched
+
 MLE_BENCH_KEYS = {
     *("competition_id", "score", "gold_threshold", "silver_threshold", "bronze_threshold", "median_threshold"),
     *("any_medal", "gold_medal", "silver_medal", "bronze_medal", "above_median", "submission_exists"),
@@ -181,6 +183,25 @@ def test_a_submission_may_be_ten_times_as_large_as_the_sample_or_else_the_answer
         competition.grade(path, tiny.private)
     (tiny.private / "answers.csv").write_text("id,value\n" + "1,1.0\n" * 10)
     assert competition.grade(path, tiny.private) == 0.5
+
+
+def test_scores_of_agents_are_no_medals(tiny: Prepared, tmp_path: Path) -> None:
+    toml = tmp_path / "site" / "mle_comp_tiny" / "competition.toml"
+    more = f'agents = ["baseline 0.1.0"]\nseeds = 5\ndate = "2026-11-28"\ndata = "{tiny.digest}"\n[limits]'
+    toml.write_text(toml.read_text().replace("[thresholds]", "[reference]").replace("[limits]", more))
+    target = mlecore.competition("tiny")
+    made = {value: grade(target, submission(tmp_path, value), tiny) for value in (0.95, 0.85, 0.6, 0.5, math.nan)}
+    assert [each.reference_place for each in made.values()] == ["gold", "silver", "median", None, None]
+    assert {(each.medal, each.any_medal, each.above_median, each.gold_threshold) for each in made.values()} == {
+        (None, False, False, None)
+    }
+    assert Report.from_json(json.loads(json.dumps(made[0.95].to_json()))) == made[0.95]
+    assert [made[value].reference_words for value in (0.95, 0.6)] == ["reference gold", "above the reference median"]
+    printed = CliRunner().invoke(main, ["competitions", "show", "tiny"]).output
+    assert "reference: gold 0.9" in printed and "baseline 0.1.0" in printed
+    # scores on other data say nothing about these
+    (tiny.public / "sample.csv").write_text("id,value\n1,0.2\n")
+    assert grade(target, submission(tmp_path, 0.95), fetched(tiny)).reference is None
 
 
 def test_jsonl(tiny: Prepared, tmp_path: Path) -> None:

@@ -70,6 +70,7 @@ def _result(record: RunRecord) -> str:
     if report.sample_score is not None:
         beats = "beats" if report.beats_sample else "does not beat"
         words += f", {beats} the sample submission ({show_number(report.sample_score)})"
+    words += f", {report.reference_words}" if report.reference_words else ""
     return f"{words}; no medals: {no_medals(report.data_kind, report.comparability)}"
 
 

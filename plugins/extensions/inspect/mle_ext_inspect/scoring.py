@@ -60,6 +60,7 @@ def explanation(report: Report) -> str:
     if report.sample_score is not None:
         said += f"; the sample submission scores {report.sample_score:.6g}"
     if report.gold_threshold is None:
+        said += f"; {report.reference_words}" if report.reference_words else ""
         return f"{said}. No medals: {no_medals(report.data_kind, report.comparability)}"
     thresholds = ", ".join(
         f"{name} {getattr(report, f'{name}_threshold'):.6g}" for name in ("gold", "silver", "bronze", "median")

@@ -122,7 +122,7 @@ def _kind(run: RunResult) -> str:
 
 
 def _words(run: RunResult) -> str:
-    result = f"{run.medal or run.submission or run.state} {run.score}".strip()
+    result = f"{run.medal or run.reference or run.submission or run.state} {run.score}".strip()
     return f"seed {run.seed}: {result}" + (f"; {run.findings[0]}" if run.findings else "")
 
 

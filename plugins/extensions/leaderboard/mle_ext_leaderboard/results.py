@@ -43,6 +43,7 @@ class RunResult:
     submission_sha256: str = ""  # of the file; "" without a valid one
     score: str = ""  # every digit
     medal: str = ""  # gold, silver, bronze; "" without one
+    reference: str = ""  # place among scores of agents, such as "reference gold": no medal
     ranked: bool  # could it have earned a medal?
     above_median: bool = False
     beats_sample: bool | None = None  # null if nobody knows
@@ -202,6 +203,7 @@ def _run(item: Graded) -> RunResult:
         submission_sha256=file_digest(run.submission) if status == "graded" and run.submission else "",
         score=(report.score_text or "") if report and item.counts else "",
         medal=medal,
+        reference=report.reference_words if report and item.counts else "",
         ranked=item.ranked,
         above_median=item.outcome.above_median,
         beats_sample=item.outcome.beats_sample,

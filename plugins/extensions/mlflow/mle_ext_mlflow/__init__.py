@@ -72,6 +72,8 @@ def run_graded(run: RunRecord, report: Report) -> None:
     client.set_tag(run_id, "mlecore.submission", report.status)
     if report.gold_threshold is not None:
         client.set_tag(run_id, "mlecore.medal", report.medal or "none")
+    if report.reference_words:
+        client.set_tag(run_id, "mlecore.reference", report.reference_words)
     if (path := run.folder / "grade.json").is_file():
         client.log_artifact(run_id, str(path))
     if report.valid_submission:

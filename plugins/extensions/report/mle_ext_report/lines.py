@@ -39,6 +39,7 @@ class RunLine:
     score_text: str | None
     lower_is_better: bool | None
     medal: str | None  # "gold", "silver", "bronze" or "none"
+    reference: str  # place among scores of agents, such as "reference gold", which is no medal; "" where there are none
     above_median: bool | None
     gold_threshold: float | None
     silver_threshold: float | None
@@ -106,6 +107,7 @@ def run_line(item: Graded, column: str) -> RunLine:
         why=why,
         lower_is_better=report.is_lower_better if report else None,
         medal=(report.medal or "none") if report and medals else None,
+        reference=report.reference_words if report and item.counts else "",
         above_median=report.above_median if report and medals else None,
         position=position(report) if item.counts else None,
         hours=None if run.seconds is None else run.seconds / 3600,

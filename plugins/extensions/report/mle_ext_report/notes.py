@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from mle_ext_report.cells import some
+from mle_ext_report.cells import one_line, some
 from mle_ext_report.compare import goal_of
 from mle_ext_report.document import Coverage, Own, SetupSummary, SplitSummary
 from mle_ext_report.graded import Graded
@@ -32,6 +32,7 @@ def notes(setup: Setup, rates: Sequence[SplitSummary], coverage: Coverage) -> It
     yield from _coverage(setup, coverage)
     yield from _marked(setup)
     yield from _beaten(setup, coverage)
+    yield from _among_agents(setup)
     planned = {item.run.competition for item in setup.runs}
     yield from _incomplete_seeds([row.rates for row in rates if planned.issuperset(row.rates.ids)])
     for row in (summary.rates for summary in rates):
@@ -118,6 +119,17 @@ def _beaten(setup: Setup, coverage: Coverage) -> Iterable[str]:
     others["score no better"] = len(known) - sum(known)
     reasons = ", ".join(f"{number} {reason}" for reason, number in others.items() if number)
     yield f"{sum(known)} of {counted(len(runs), 'run')} beat the sample submission{f' ({reasons})' if reasons else ''}."
+
+
+def _among_agents(setup: Setup) -> Iterable[str]:
+    """What runs reached among reference scores, and whose scores those are."""
+    known = {item.run.competition: item.report.reference for item in setup.counted if item.report}
+    places = Counter(item.report.reference_words for item in setup.counted if item.report)
+    shown = ", ".join(f"{number} {words}" for words, number in places.items() if words)
+    if not shown:
+        return
+    whose = [one_line(f"{id}: {', '.join(found.agents)}, {found.date}") for id, found in known.items() if found]
+    yield f"Reference scores are those of agents, not medals: {shown}. Agents: {some(whose)}."
 
 
 def _not_compared(item: Graded) -> str:

@@ -101,7 +101,7 @@ def test_numbers_are_in_numeric_columns(graded, two_groups, kind: str) -> None:
     texts = set(frame.columns) - {name for names in NUMERIC for name in names.split()}
     assert texts == set(
         "setup name run group competition split metric edition comparability column state ended outcome reason "
-        "obfuscation data_kind submission why score_text medal judged".split()
+        "obfuscation data_kind submission why score_text medal reference judged".split()
     )
     assert frame.score.mean() > 0 or kind == "nothing known"
 

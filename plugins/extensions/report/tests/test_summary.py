@@ -12,6 +12,7 @@ from mle_ext_report.summary import summarise
 from mlecore.model.agents import Usage
 from mlecore.model.backends import Hardware
 from mlecore.model.calls import ModelCalls
+from mlecore.model.facts import Reference
 from mlecore.model.provenance import PluginUse
 from mlecore.model.record import Attempt, Availability, Limits
 
@@ -190,3 +191,19 @@ def test_failures_and_detectors_are_counted(graded, report) -> None:
     assert setup.process_ends == {"time limit reached": 1, "finished": 1}
     (use,) = setup.detectors
     assert (use.outcomes, use.tokens, use.problems, use.not_judged) == ({"failed": 2}, 7, ("no answer",), 0)
+
+
+def test_reference_scores_are_shown_and_count_as_no_medals(graded, without_thresholds) -> None:
+    known = Reference(
+        gold=0.9, silver=0.8, bronze=0.7, median=0.6, agents=("baseline 1",), seeds=3, date="2026-11-28", data=""
+    )
+    made = [without_thresholds(0.95, reference=known, reference_place="gold", data_kind="no_leaderboard")]
+    made.append(without_thresholds(0.5, reference=known, data_kind="no_leaderboard"))
+    document = summarise([graded("my-own", seed, made=each) for seed, each in enumerate(made)])
+    (setup,) = document.setups
+    assert setup.rates[0].rates.rates["any_medal"] is None and setup.goal == "beats_sample"
+    assert [(line.medal, line.reference) for line in setup.runs] == [
+        (None, "reference gold"),
+        (None, "not above the reference median"),
+    ]
+    assert any("1 reference gold" in note and "baseline 1" in note for note in setup.notes)

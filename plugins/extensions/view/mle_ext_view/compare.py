@@ -58,7 +58,9 @@ def _facts(record: RunRecord) -> dict[str, str]:
         "state": record.state,
         "ended": f"{record.ended or ''} {record.reason}".strip().replace("_", " "),
         "score": (report.score_text or report.status) if report else "",
-        "medal": (report.medal or "none") if report and report.gold_threshold is not None else "",
+        "medal": ((report.medal or "none") if report.gold_threshold is not None else report.reference_words)
+        if report
+        else "",
         "time": "" if record.seconds is None else show_duration(record.seconds),
         "attempts": str(len(record.attempts)),
         "model calls": str(record.calls.calls) if record.calls else "",

@@ -68,7 +68,7 @@ def _cell(lines: Sequence[RunLine], links: Mapping[int, str], scores: bool) -> C
 
 def _square(line: RunLine, link: str) -> Square:
     what = {"none": "no submission", "invalid": f"invalid: {line.why}"}.get(line.submission, line.submission)
-    flagged = ", flagged" if line.suspicions else ""
+    flagged = (f", {line.reference}" if line.reference else "") + (", flagged" if line.suspicions else "")
     return Square(
         kind=kind(line.submission, line.medal, line.above_median, line.beats_sample),
         words=one_line(f"seed {line.column}: {score(line) if line.submission == 'valid' else what}{flagged}"),

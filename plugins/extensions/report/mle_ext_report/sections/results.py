@@ -65,7 +65,8 @@ def _earned(runs: Sequence[RunLine]) -> str:
         order = sorted(found, key=lambda name: MEDALS.index(name) if name in MEDALS else len(MEDALS))
         return f"{mean} ({', '.join(f'{found[name]} {name}' for name in order)})"
     beating = sum(line.beats_sample is True for line in runs)
-    others = Counter(line.submission for line in runs if line.submission != "valid")
+    others = Counter(line.reference for line in runs if line.reference)
+    others += Counter(line.submission for line in runs if line.submission != "valid")
     rest = "".join(f", {count} {name}" for name, count in others.items())
     return f"{mean} ({beating} of {len(runs)} beat the sample{rest})"
 
@@ -137,7 +138,7 @@ def runs(setups: Sequence[SetupSummary]) -> Section:
             str(line.seed),
             score(line),
             metric(line),
-            {None: NONE, "none": "no medal"}.get(line.medal, line.medal or NONE),
+            {None: line.reference or NONE, "none": "no medal"}.get(line.medal, line.medal or NONE),
             *(threshold(getattr(line, f"{name}_threshold")) for name in (*MEDALS, "median")),
             threshold(line.sample_score),
             {True: "yes", False: "no", None: NONE}[line.beats_sample],

@@ -51,8 +51,10 @@ def _flaws(facts: Facts) -> Iterator[str]:
     except ValueError as error:
         yield f"leaderboard.csv: {error}"
         return
-    if thresholds is not None:
-        yield from _order(facts, thresholds)
+    for found in filter(None, (thresholds, facts.reference)):
+        yield from _order(facts, found)
+    if thresholds is not None and facts.reference is not None:
+        yield "[reference]: scores of agents are for competitions without a human leaderboard, and this one has one"
 
 
 def _order(facts: Facts, thresholds: Thresholds) -> Iterator[str]:
