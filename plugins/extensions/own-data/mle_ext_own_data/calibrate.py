@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mlecore.cli._agents import OrderedCommand
 from mlecore.cli.names import COMPETITION
-from mlecore.cli.run import SECTIONS, OrderedCommand, perform, plan_given
+from mlecore.cli.run import SECTIONS, perform, plan_given
 from mlecore.cli.run import command as run
 from mlecore.errors import DataError, UsageError
 
