@@ -10,7 +10,7 @@ from mlecore.model.backends import Hardware
 from mlecore.model.record import RunRecord
 from mlecore.util.units import show_duration, show_size
 
-OF_A_COMPETITION = ("data of ", "answers of ", "description of ")
+OF_A_COMPETITION = ("kind of data of ", "data of ", "answers of ", "description of ")
 """Conditions that differ between competitions by their nature."""
 
 OF_THE_AGENT = ("agent's source", "image", "gateway")
@@ -23,8 +23,8 @@ def conditions(run: RunRecord) -> dict[str, str]:
     values: dict[str, Any] = {
         "edition": run.edition,
         "obfuscation": run.obfuscation,
-        "data": run.data_kind,
         "agent's source": f"{run.agent.version} {run.agent.source[:12]} {(run.launch_digest or '')[:12]}".strip(),
+        f"kind of data of {run.competition}": run.data_kind,
         f"data of {run.competition}": _short(run.data_digest),
         f"answers of {run.competition}": _short(run.answers_digest),
         f"description of {run.competition}": _short(run.description_digest),

@@ -69,7 +69,7 @@ class Coverage:
 
 @frozen(kw_only=True)
 class SetupSummary:
-    """One agent with its options and model on one kind of data. Lists are empty if its runs are not averaged."""
+    """One agent with its options and model. Lists are empty if its runs are not averaged."""
 
     key: str  # "A", "B", ... in order of appearance
     name: str  # what it is called everywhere
@@ -80,6 +80,7 @@ class SetupSummary:
     model: str | None
     edition: str
     data_kinds: tuple[DataKind, ...]  # empty: no run has begun
+    half: DataKind | None  # of its data, where another setup has the same agent's runs on other data
     goal: str  # "any_medal", or "beats_sample" where no medals can be earned
     no_medals: str | None  # why there are none
     groups: tuple[str, ...]
@@ -161,10 +162,21 @@ class Document:
         return asdict(self)
 
 
-def ranked(setups: Sequence[SetupSummary]) -> list[SetupSummary]:
-    """The best first, of equal ones the one with the higher mean position; those without a rate last."""
+def leagues(setups: Sequence[SetupSummary]) -> list[list[SetupSummary]]:
+    """Setups whose rates compare: with the same goal and edition, and never two halves of one agent's runs. Those with
+    medals come first; within each the best, of equal ones that with the higher mean position; without a rate last."""
+    halves = any(setup.half for setup in setups)
+    found: dict[tuple[object, ...], list[SetupSummary]] = {}
+    for setup in sorted(setups, key=lambda setup: setup.goal != "any_medal"):
+        kinds = frozenset(setup.data_kinds) if halves and setup.goal != "any_medal" else None
+        found.setdefault((setup.goal, setup.edition, kinds), []).append(setup)
 
     def reached(setup: SetupSummary) -> tuple[float, float]:
         return -1.0 if setup.main_rate is None else setup.main_rate.mean, setup.position or 0.0
 
-    return sorted(setups, key=reached, reverse=True)
+    return [sorted(league, key=reached, reverse=True) for league in found.values()]
+
+
+def ranked(setups: Sequence[SetupSummary]) -> list[SetupSummary]:
+    """All of them, league by league."""
+    return [setup for league in leagues(setups) for setup in league]

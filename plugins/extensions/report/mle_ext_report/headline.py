@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from mle_ext_report.cells import interval, one_line, out_of, p_value, some
+from mle_ext_report.cells import interval, one_line, out_of, some
 from mle_ext_report.compare import Comparison
-from mle_ext_report.document import Document, SetupSummary, ranked
-from mle_ext_report.statistics import LEVEL
+from mle_ext_report.document import Document, SetupSummary, leagues
 from mlecore.model.record import OBFUSCATED
 from mlecore.util.units import counted
 
@@ -54,7 +53,7 @@ def warnings(document: Document) -> Iterator[str]:
         keys = [setup.key for setup in setups if setup.no_medals == why]
         which = "" if len(keys) == len(setups) else f"{', '.join(keys)}: "
         yield one_line(f"{which}{why}")
-    if len({frozenset(_competitions([setup])) for setup in setups}) > 1:
+    if any(len({frozenset(_competitions([setup])) for setup in league}) > 1 for league in leagues(setups)):
         yield (
             "Setups were planned on different competitions, so their rates do not compare. Pairs are compared on those "
             "that both ran."
@@ -69,17 +68,26 @@ def warnings(document: Document) -> Iterator[str]:
 
 
 def result(document: Document) -> str:
-    """The main result in a sentence or two."""
-    best, *others = ranked(document.setups)
-    names = {setup.key: f"{setup.name} ({setup.key})" if others else setup.name for setup in document.setups}
+    """Who won, by how much, and whether that may be chance, in a few plain sentences."""
+    played = [league for league in leagues(document.setups) if any(setup.coverage.graded_runs for setup in league)]
+    if not played:
+        return "No run has a result."
+    return one_line(" ".join(_of_league(document, league) for league in played))
+
+
+def _of_league(document: Document, league: Sequence[SetupSummary]) -> str:
+    best, *others = league
     level = [setup for setup in others if _equal(best, setup)]
-    said = _shared([best, *level], names, len(document.setups)) if level else _reached(document, best, names[best.key])
-    for pair in document.comparisons:
-        first_two = bool(others) and {pair.a, pair.b} == {best.key, others[0].key} and pair.competitions > 0
-        if first_two and len(level) < 2 and (best.main_rate or len(others) == 1):
-            subject = best.key if level else "It" if best.main_rate else names[best.key]
-            said += f" {_compared(pair, best.key, subject, others[0].key if level else names[others[0].key])}"
-    return one_line(said)
+    if level:
+        said = _shared([best, *level], len(league))
+    elif best.main_rate is None:
+        said = _no_rate(league)
+    else:
+        said = _reached(league)
+    if not others or len(level) > 1 or (best.main_rate is None and len(others) > 1):
+        return said
+    pair = next((pair for pair in document.comparisons if {pair.a, pair.b} == {best.key, others[0].key}), None)
+    return f"{said} {_compared(pair, best, others[0])}" if pair and pair.competitions else said
 
 
 def _equal(one: SetupSummary, other: SetupSummary) -> bool:
@@ -90,32 +98,40 @@ def _equal(one: SetupSummary, other: SetupSummary) -> bool:
     return one.main_rate is not None and other.main_rate is not None and one.main_rate.mean == other.main_rate.mean
 
 
-def _reached(document: Document, best: SetupSummary, name: str) -> str:
-    """Such as "aide 1.0 earns a medal on 45.3 % of 75 competitions (95 % interval 35.1 to 56.0)."."""
-    found, rate = best.planned_rates, best.main_rate
-    if not any(setup.coverage.graded_runs for setup in document.setups):
-        return "No run has a result."
-    if found is None or rate is None:
-        return _no_rate(document, best)
-    reach = found.intervals[best.goal]
-    where = f"{LEVEL} % interval {interval(reach)}" if reach else ""
-    first = f"Of {len(document.setups)} setups, " if len(document.setups) > 2 else ""
-    return one_line(f"{first}{name} {_success(best, where)}.")
+def _reached(league: Sequence[SetupSummary]) -> str:
+    """Such as "aide earns a medal on 45.3 % of 75 competitions, openhands on 21.2 %."."""
+    best, *others = (setup for setup in league[:_NAMED] if setup.main_rate)
+    said = f"{best.name} {_success(best)}"
+    said += "".join(f", {other.name} {_less(other, best)}" for other in others)
+    if len(league) > _NAMED:
+        return f"Of {len(league)} setups, {said}."
+    assert best.planned_rates is not None
+    reach = best.planned_rates.intervals[best.goal]
+    likely = f" Expect {interval(reach)} % on other competitions like these." if reach and len(league) == 1 else ""
+    return f"{said}.{likely}"
 
 
-def _no_rate(document: Document, best: SetupSummary) -> str:
-    planned = sum(setup.coverage.planned_runs for setup in document.setups)
-    missing = planned - sum(setup.coverage.graded_runs for setup in document.setups)
+def _less(setup: SetupSummary, best: SetupSummary) -> str:
+    """What a setup reached, in few words if it is on the same competitions as the best one."""
+    one, other = setup.planned_rates, best.planned_rates
+    if one and other and setup.main_rate and one.rates.ids == other.rates.ids and len(one.rates.ids) > 1:
+        return f"on {setup.main_rate.mean:.1f} %" if setup.main_rate.mean else "on none"
+    return _success(setup)
+
+
+def _no_rate(league: Sequence[SetupSummary]) -> str:
+    planned = sum(setup.coverage.planned_runs for setup in league)
+    missing = planned - sum(setup.coverage.graded_runs for setup in league)
     why = "no seed has a graded run on each of them"
-    if not best.averaged:
+    if not league[0].averaged:
         why = "conditions differ between runs"
     elif missing:
         why = f"{missing} of {planned} planned runs have no result; --pad-missing counts those as failures"
     return f"There is no rate over all planned competitions, as {why}."
 
 
-def _success(setup: SetupSummary, where: str = "") -> str:
-    """Such as "earns a medal on 45.3 % of 75 competitions", with what it leaves out and ``where`` in brackets."""
+def _success(setup: SetupSummary) -> str:
+    """Such as "earns a medal on 45.3 % of 75 competitions", with what it leaves out in brackets."""
     assert setup.planned_rates is not None and setup.main_rate is not None
     rates, mean = setup.planned_rates.rates, setup.main_rate.mean
     reaches, misses = _REACHES[setup.goal], _MISSES[setup.goal]
@@ -123,8 +139,7 @@ def _success(setup: SetupSummary, where: str = "") -> str:
         share = f"{mean:.1f} %" if mean else "none"
         left_out = rates.left_out if setup.goal == "any_medal" else ""
         number = rates.competitions - len(rates.unranked) * bool(left_out)
-        remarks = "; ".join(filter(None, (left_out, where)))
-        return f"{reaches} on {share} of {counted(number, 'competition')}" + (f" ({remarks})" if remarks else "")
+        return f"{reaches} on {share} of {counted(number, 'competition')}" + (f" ({left_out})" if left_out else "")
     on, runs = rates.ids[0], len(rates.seeds)
     if runs == 1:
         return f"{reaches if mean else misses} on {on}"
@@ -132,48 +147,41 @@ def _success(setup: SetupSummary, where: str = "") -> str:
     return f"{reaches} in {successes} of {runs} runs on {on}" if successes else f"{misses} in {runs} runs on {on}"
 
 
-def _shared(best: Sequence[SetupSummary], names: Mapping[str, str], setups: int) -> str:
+def _shared(best: Sequence[SetupSummary], setups: int) -> str:
     """The sentence about several setups that share the highest rate."""
-    keys = [names[setup.key] for setup in best] if len(best) == 2 else [setup.key for setup in best]
-    who = f"{', '.join(keys[:-1])} and {keys[-1]}"
-    first = f"Of {setups} setups, " if setups > len(best) else ""
     if best[0].main_rate and best[0].main_rate.mean == 0:
         return f"None of {setups} setups {_REACHES[best[0].goal]} on any competition."
-    return one_line(f"{first}{who} share the highest rate: each {_success(best[0])}.")
+    names = [setup.name if len(best) <= _NAMED else setup.key for setup in best]
+    first = f"Of {setups} setups, " if setups > len(best) else ""
+    return f"{first}{', '.join(names[:-1])} and {names[-1]} share the highest rate: each {_success(best[0])}."
 
 
-def _compared(pair: Comparison, best: str, subject: str, second: str) -> str:
-    """The sentence that compares the best setup, given by its key, with the second."""
+def _compared(pair: Comparison, best: SetupSummary, second: SetupSummary) -> str:
+    """How often the best setup scores better than the second, and whether their rates may differ by chance."""
+    subject, level = best.name, best.main_rate is not None and _equal(best, second)
     if not pair.differences:
-        why = (
-            "they ran on different editions"
-            if "edition" in pair.differ
-            else f"conditions differ ({', '.join(pair.differ)})"
-        )
-        return f"{subject} is not compared with {second}, as {why}."
-    turned = pair.a != best
+        why = f"their conditions differ ({', '.join(pair.differ)})"
+        return f"{subject} is not compared with {second.name}, as {why}."
     wins, losses = sum(found.a_wins > 0.5 for found in pair.pairs), sum(found.a_wins < 0.5 for found in pair.pairs)
+    if pair.a != best.key:
+        wins, losses = losses, wins
     row = pair.differences[0]
-    difference, reach = row.difference, row.interval
-    if turned:
-        wins, losses, difference = losses, wins, -difference
-        reach = reach and (-reach[1], -reach[0])
-    p = row.corrected_p
-    holm = "" if row.p_holm is None else ", corrected for all pairs by Holm"
-    where = f"{LEVEL} % interval {interval(reach)}, " if reach else ""
-    chance = "" if p < 0.05 else ", which may be chance"
-    on = counted(pair.competitions, "competition")
-    said = f"{subject} scores better than {second} on {wins or 'none'} of {on} and worse on {losses or 'none'}"
-    if pair.competitions == 1 and (wins or losses):
-        said = f"{subject} scores {'better' if wins else 'worse'} than {second}"
-    if not (wins or losses or difference):
-        return f"Their scores are equal on {on}."
-    if not difference:
-        return f"{said}, with the same {_RATES[pair.goal]}." if subject != best else f"{said}."
-    return (
-        f"{said}; the difference in {_RATES[pair.goal]} is {difference:+.1f} points "
-        f"({where}p {p_value(p)}{holm}){chance}."
-    )
+    if not (wins or losses or row.difference):
+        return f"Their scores are equal on {counted(pair.competitions, 'competition')}."
+    if level or best.main_rate is None:
+        said = subject
+    else:
+        said = "It"
+    if pair.competitions == 1:
+        said += f" scores {'better than' if wins else 'worse than' if losses else 'the same as'} {second.name}."
+    else:
+        on = counted(pair.competitions, "competition")
+        said += f" scores better than {second.name} on {wins or 'none'} of {on}, worse on {losses or 'none'}."
+    if not row.difference:
+        return said
+    may = "may" if row.corrected_p >= 0.05 else "is unlikely to"
+    few = ": too few competitions tell the two apart" if row.smallest_p >= 0.05 else ""
+    return f"{said} Their difference in {_RATES[pair.goal]} {may} be chance{few}."
 
 
 def _competitions(setups: Sequence[SetupSummary]) -> set[str]:

@@ -61,6 +61,16 @@ class RunLine:
     judged: Mapping[str, str]  # detector -> "violation", "suspicious", "failed", "undecided", "note" or "clean"
 
     @property
+    def exact(self) -> float | None:
+        """The unrounded score, to compare with the unrounded scores of the sample and of thresholds."""
+        return self.score if self.score is None or self.score_text is None else float(self.score_text)
+
+    @property
+    def as_sample(self) -> bool:
+        """Does it score the same as the sample submission?"""
+        return self.score is not None and self.exact == self.sample_score
+
+    @property
     def reached_goal(self) -> bool:
         """Did it earn a medal, or beat the sample submission where there are none?"""
         return self.medal != "none" if self.medal else bool(self.beats_sample)

@@ -20,11 +20,16 @@ _FEW_FAILED, _MANY_FAILED = 3, 0.1  # more failed calls than this, and a larger 
 
 
 def no_medals(setup: Setup) -> str:
-    """Why the setup earns no medals."""
-    found = [(item.report.data_kind, item.report.comparability) for item in setup.runs if item.report]
-    found += [(item.run.data_kind, "same") for item in setup.runs if not item.report and item.run.data_kind]
-    reasons = dict.fromkeys(no_medals_on(*each) for each in found if each != ("published", "same"))
-    return f"No medals: {'; '.join(reasons) or 'no human leaderboard'}."
+    """Why the setup earns no medals; if there are several reasons, each with its competitions."""
+    reasons: dict[str, dict[str, None]] = {}
+    for item in setup.runs:
+        kind, comparability = (item.report or item.run).data_kind, item.report.comparability if item.report else "same"
+        if kind and (kind, comparability) != ("published", "same"):
+            why = no_medals_on(kind, comparability)
+            reasons.setdefault(why, {})[item.run.competition] = None
+    if len(reasons) > 1:
+        return f"No medals: {'; '.join(f'{why} ({some(list(ids))})' for why, ids in reasons.items())}."
+    return f"No medals: {next(iter(reasons), 'no human leaderboard')}."
 
 
 def notes(setup: Setup, rates: Sequence[SplitSummary], coverage: Coverage) -> Iterable[str]:
@@ -116,7 +121,8 @@ def _beaten(setup: Setup, coverage: Coverage) -> Iterable[str]:
     if not runs or sum(known) == len(runs) or (not known and goal_of(setup.runs) == "any_medal"):
         return
     others = Counter(_not_compared(item) for item in runs if item.outcome.beats_sample is None)
-    others["score no better"] = len(known) - sum(known)
+    same = sum(_as_sample(item) for item in runs)
+    others["score the same"], others["score no better"] = same, len(known) - sum(known) - same
     reasons = ", ".join(f"{number} {reason}" for reason, number in others.items() if number)
     yield f"{sum(known)} of {counted(len(runs), 'run')} beat the sample submission{f' ({reasons})' if reasons else ''}."
 
@@ -130,6 +136,11 @@ def _among_agents(setup: Setup) -> Iterable[str]:
         return
     whose = [one_line(f"{id}: {', '.join(found.agents)}, {found.date}") for id, found in known.items() if found]
     yield f"Reference scores are those of agents, not medals: {shown}. Agents: {some(whose)}."
+
+
+def _as_sample(item: Graded) -> bool:
+    report = item.report
+    return report is not None and report.score is not None and report.exact == report.sample_score
 
 
 def _not_compared(item: Graded) -> str:

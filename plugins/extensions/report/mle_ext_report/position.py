@@ -20,7 +20,7 @@ def position(report: Report | None) -> float | None:
         return None
     if not report.valid_submission:
         return 0.0
-    return on_axis(report, report.exact if report.score is None else report.score)
+    return on_axis(report, report.score if report.exact is None else report.exact)
 
 
 def positions(runs: Sequence[Graded]) -> list[float | None]:

@@ -66,7 +66,7 @@ def _state(item: Graded, final: float | None, seconds: float) -> tuple[Outcome, 
 
 
 def _beats(score: float | None, report: Report) -> bool:
-    sample = report.sample_score
-    if score is None or sample is None:
+    if score is None or report.sample_score is None:
         return False
+    sample = round(report.sample_score, 5)  # as the scores of snapshots are
     return score < sample if report.is_lower_better else score > sample

@@ -1,4 +1,4 @@
-"""Runs by setup (one agent with its options and model, on one kind of data), and the seeds of each."""
+"""Runs by setup (one agent with its options and model), and the seeds of each."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from mlecore.model.record import RunRecord
 
 @frozen(kw_only=True)
 class Setup:
-    """Planned runs of one agent, with one set of options and one model, on one kind of data."""
+    """Planned runs of one agent, with one set of options and one model."""
 
     name: str  # on every page
     first: RunRecord  # has its agent, options and model
     runs: tuple[Graded, ...]  # by competition, seed and group; those that are missing too
+    half: DataKind | None  # of its data, where another setup has the same agent's runs on other data
 
     @property
     def counted(self) -> list[Graded]:
@@ -34,25 +35,41 @@ class Setup:
 def setups(graded: Iterable[Graded]) -> list[Setup]:
     """Runs by setup, in order of first appearance.
 
-    A run that has not begun belongs to the data of its competition's other runs, else to those of its group's.
+    One setup may have competitions with synthetic data beside others with published ones. Only where an agent ran the
+    same competition on two kinds of data, it has a setup for each kind.
     """
+    graded = _with_kinds(graded)
+    kinds: dict[tuple[object, ...], set[DataKind | None]] = defaultdict(set)
+    for item in graded:
+        kinds[_key(item.run), item.run.competition].add(item.run.data_kind)
+    halved = {key for (key, _), of in kinds.items() if len(of - {None}) > 1}
+    found: dict[tuple[object, DataKind | None], list[Graded]] = defaultdict(list)
+    for item in graded:
+        key = _key(item.run)
+        found[key, item.run.data_kind if key in halved else None].append(item)
+    firsts = [_known(items) for items in found.values()]
+    groups = [", ".join(sorted({item.run.group for item in items})) for items in found.values()]
+    return [
+        Setup(name=name, runs=tuple(sorted(items, key=_order)), first=first, half=half)
+        for name, first, ((_, half), items) in zip(names(firsts, groups), firsts, found.items(), strict=True)
+    ]
+
+
+def _with_kinds(graded: Iterable[Graded]) -> list[Graded]:
+    """A run that has not begun gets the kind of data of its competition's other runs, else that of its group's."""
     graded = list(graded)
     kinds: dict[tuple[object, ...], DataKind] = {}
     for item in graded:
         if item.run.data_kind is not None:
             for scope in _scopes(item.run):
                 kinds.setdefault(scope, item.run.data_kind)
-    found: dict[tuple[object, ...], list[Graded]] = defaultdict(list)
-    for item in graded:
-        kind = item.run.data_kind or next((kinds[scope] for scope in _scopes(item.run) if scope in kinds), None)
-        if kind != item.run.data_kind:
-            item = evolve(item, run=evolve(item.run, data_kind=kind))
-        found[(*_key(item.run), kind)].append(item)
-    firsts = [_known(items) for items in found.values()]
-    groups = [", ".join(sorted({item.run.group for item in items})) for items in found.values()]
     return [
-        Setup(name=name, runs=tuple(sorted(items, key=_order)), first=first)
-        for name, items, first in zip(names(firsts, groups), found.values(), firsts, strict=True)
+        item
+        if item.run.data_kind is not None
+        else evolve(
+            item, run=evolve(item.run, data_kind=next((kinds[s] for s in _scopes(item.run) if s in kinds), None))
+        )
+        for item in graded
     ]
 
 
@@ -66,20 +83,21 @@ def _key(run: RunRecord) -> tuple[object, ...]:
     return run.agent.name, run.label, options, run.model, run.edition, run.obfuscation
 
 
+def are_halves(a: Setup, b: Setup) -> bool:
+    """Do two setups differ only in the kind of data?"""
+    return _key(a.first) == _key(b.first)
+
+
 def differ_in_edition(a: Setup, b: Setup) -> bool:
     """Do two setups differ only in the edition?"""
-
-    def rest(of: Setup) -> tuple[object, ...]:
-        run = of.runs[0].run
-        return *_key(evolve(run, edition="")), run.data_kind
-
-    return a.edition != b.edition and rest(a) == rest(b)
+    alike = _key(evolve(a.first, edition="")) == _key(evolve(b.first, edition=""))
+    return alike and a.edition != b.edition and a.half == b.half
 
 
 def _scopes(run: RunRecord) -> Sequence[tuple[object, ...]]:
     """The sets of runs whose kind of data a run is assumed to share, the nearest first."""
     key = _key(run)
-    return (*key, run.group_uid, run.competition), (*key, run.group_uid), key
+    return (run.group_uid, run.competition), (*key, run.group_uid), key
 
 
 def _order(item: Graded) -> tuple[str, int, str, str]:

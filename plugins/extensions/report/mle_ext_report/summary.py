@@ -23,7 +23,7 @@ from mle_ext_report.progress import progress
 from mle_ext_report.published import SOURCE, published
 from mle_ext_report.rates import FAILURE, MEDAL_RATES, RATES, Outcome, SplitRates, all_rates, split_rates
 from mle_ext_report.rates import counts as counts_of
-from mle_ext_report.setups import Setup, seeds, setups
+from mle_ext_report.setups import Setup, are_halves, seeds, setups
 from mle_ext_report.statistics import Counts, mean_interval, pass_at_k, rate_interval
 from mle_ext_report.tallies import costs, detectors, failures, outcomes, process_ends
 from mlecore.errors import UsageError
@@ -61,7 +61,12 @@ def summarise(
         for summary, setup in zip(summaries, found, strict=True)
         if summary.averaged
     }
-    pairs = (compare(a, b, mix) for a, b in itertools.combinations(sides.values(), 2))
+    halves = {
+        (summaries[a].key, summaries[b].key)
+        for a, b in itertools.combinations(range(len(found)), 2)
+        if are_halves(found[a], found[b])
+    }
+    pairs = (compare(a, b, mix) for a, b in itertools.combinations(sides.values(), 2) if (a.key, b.key) not in halves)
     return Document(
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         mlecore=version("mlecore"),
@@ -105,6 +110,7 @@ def _setup(key: str, setup: Setup, competitions: Sequence[str], pad: bool, mix: 
         model=setup.first.model,
         edition=setup.edition,
         data_kinds=tuple(dict.fromkeys(item.run.data_kind for item in setup.runs if item.run.data_kind)),
+        half=setup.half,
         goal=goal,
         no_medals=None if goal == "any_medal" else no_medals(setup),
         groups=tuple(dict.fromkeys(item.run.group for item in setup.runs)),

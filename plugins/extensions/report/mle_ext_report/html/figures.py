@@ -38,15 +38,14 @@ def strips(setups: Sequence[SetupSummary], numbers: Numbers) -> dict[bool, list[
     for competition, by_setup in by_competition(setups).items():
         lines = [line for setup in setups for line in by_setup.get(setup.key, ())]
         some = facts_line(by_setup)
-        scores = [line.score for line in lines if line.score is not None]
         axis = axis_of(some, lines)
-        if axis is None or not scores:
+        if axis is None or all(line.exact is None for line in lines):
             continue
         dots = [
-            Dot(score=line.score, words=f"{key}, seed {one_line(line.column)}: {score(line)}", number=numbers[key])
+            Dot(score=line.exact, words=f"{key}, seed {one_line(line.column)}: {score(line)}", number=numbers[key])
             for key in reversed(list(numbers))  # the best one on top
             for line in by_setup.get(key, ())
-            if line.score is not None
+            if line.exact is not None
         ]
         found[some.gold_threshold is not None].append(
             (
@@ -61,7 +60,8 @@ def strips(setups: Sequence[SetupSummary], numbers: Numbers) -> dict[bool, list[
 
 
 def axis_of(some: RunLine, lines: Sequence[RunLine]) -> Axis | None:
-    """The axis of a strip. Without medals it ends at the best run; None if that is no better than the sample."""
+    """The axis of a strip. Without medals it ends at the best run, if that is better than the sample; None without a
+    sample's score."""
     lower = bool(some.lower_is_better)
     if some.gold_threshold is not None:
         return Axis(
@@ -73,12 +73,13 @@ def axis_of(some: RunLine, lines: Sequence[RunLine]) -> Axis | None:
             best=next((line.best_human for line in lines if line.best_human is not None), None),
             lower_is_better=lower,
         )
-    scores = [line.score for line in lines if line.score is not None]
+    scores = [line.exact for line in lines if line.exact is not None]
     best = (min if lower else max)(scores, default=None)
     sample = some.sample_score
-    if best is None or sample is None or (best >= sample if lower else best <= sample):
+    if best is None or sample is None:
         return None
-    return Axis(sample=sample, best=best, lower_is_better=lower)
+    better = best < sample if lower else best > sample
+    return Axis(sample=sample, best=best if better else None, lower_is_better=lower)
 
 
 def progress(setups: Sequence[SetupSummary], numbers: Numbers) -> Markup:

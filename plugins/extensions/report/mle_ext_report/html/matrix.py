@@ -68,10 +68,11 @@ def _cell(lines: Sequence[RunLine], links: Mapping[int, str], scores: bool) -> C
 
 def _square(line: RunLine, link: str) -> Square:
     what = {"none": "no submission", "invalid": f"invalid: {line.why}"}.get(line.submission, line.submission)
+    same = ", the same as the sample" if line.as_sample else ""
     flagged = (f", {line.reference}" if line.reference else "") + (", flagged" if line.suspicions else "")
     return Square(
         kind=kind(line.submission, line.medal, line.above_median, line.beats_sample),
-        words=one_line(f"seed {line.column}: {score(line) if line.submission == 'valid' else what}{flagged}"),
+        words=one_line(f"seed {line.column}: {score(line) if line.submission == 'valid' else what}{same}{flagged}"),
         link=link,
         flagged=bool(line.suspicions),
     )

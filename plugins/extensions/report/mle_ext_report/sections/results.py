@@ -33,15 +33,27 @@ def facts_line(by_setup: dict[str, list[RunLine]]) -> RunLine:
 
 def results(setups: Sequence[SetupSummary]) -> Section:
     """Competitions by setups: the mean score of valid submissions, and what the runs earned."""
-    rows = []
+    rows, data = [], kinds_of_data(setups)
     for competition, by_setup in by_competition(setups).items():
         some = facts_line(by_setup)
         limits = (some.sample_score, some.bronze_threshold, some.gold_threshold)
-        cells = (competition, metric(some), *map(threshold, limits))
+        cells = (competition, data[competition], metric(some), *map(threshold, limits))
         rows.append((*cells, *(_earned(by_setup.get(setup.key, ())) for setup in setups)))
-    header = ("COMPETITION", "METRIC", "SAMPLE", "BRONZE", "GOLD", *(setup.key for setup in setups))
+    header = ("COMPETITION", "DATA", "METRIC", "SAMPLE", "BRONZE", "GOLD", *(setup.key for setup in setups))
     note = "Scores are means of valid submissions. ↑ higher is better, ↓ lower is better."
     return section("results", "Results by competition", header, rows, [note])
+
+
+def kinds_of_data(setups: Sequence[SetupSummary]) -> dict[str, str]:
+    """Competition -> the kind of its data, where a report has several kinds; else NONE."""
+    found: dict[str, dict[str, None]] = {}
+    for setup in setups:
+        for line in setup.runs:
+            found.setdefault(line.competition, {}).update(
+                {line.data_kind.replace("_", " "): None} if line.data_kind else {}
+            )
+    several = len({kind for of in found.values() for kind in of}) > 1
+    return {competition: ", ".join(of) if several and of else NONE for competition, of in found.items()}
 
 
 def metric(line: RunLine) -> str:
@@ -67,6 +79,7 @@ def _earned(runs: Sequence[RunLine]) -> str:
     beating = sum(line.beats_sample is True for line in runs)
     others = Counter(line.reference for line in runs if line.reference)
     others += Counter(line.submission for line in runs if line.submission != "valid")
+    others += Counter("the same" for line in runs if line.as_sample)
     rest = "".join(f", {count} {name}" for name, count in others.items())
     return f"{mean} ({beating} of {len(runs)} beat the sample{rest})"
 
@@ -129,23 +142,25 @@ def progress(setups: Sequence[SetupSummary]) -> Section:
 
 
 def runs(setups: Sequence[SetupSummary]) -> Section:
-    header = ["SETUP", "COMPETITION", "SEED", "SCORE", "METRIC", "MEDAL", "GOLD", "SILVER", "BRONZE", "MEDIAN"]
-    header += ["SAMPLE", "BEATS SAMPLE", "POSITION", "RANK", "SUBMISSION", "GROUP"]
+    header = ["SETUP", "COMPETITION", "DATA", "SEED", "SCORE", "METRIC", "MEDAL", "GOLD", "SILVER", "BRONZE", "MEDIAN"]
+    header += ["SAMPLE", "BEATS SAMPLE", "POSITION", "RANK", "SUBMISSION", "FOLDER"]
+    data = kinds_of_data(setups)
     rows = [
         (
             setup.key,
             line.competition,
+            data[line.competition] if data[line.competition] == NONE else (line.data_kind or NONE).replace("_", " "),
             str(line.seed),
             score(line),
             metric(line),
             {None: line.reference or NONE, "none": "no medal"}.get(line.medal, line.medal or NONE),
             *(threshold(getattr(line, f"{name}_threshold")) for name in (*MEDALS, "median")),
             threshold(line.sample_score),
-            {True: "yes", False: "no", None: NONE}[line.beats_sample],
+            "the same" if line.as_sample else {True: "yes", False: "no", None: NONE}[line.beats_sample],
             number(line.position, 2),
             f"{line.rank} of {line.teams}" if line.rank else NONE,
             submission(line),
-            line.group,
+            f"{line.group}/{line.run}",
         )
         for setup in setups
         for line in setup.runs
