@@ -1,39 +1,44 @@
-"""Draws the README's picture, docs/report.svg, of a report: `scripts/picture.py GROUP... --runs DIR`.
+"""Takes the pictures of a report for the README and the site, docs/report.png and docs/report-dark.png, in Chromium.
 
-The fonts that rich's template would load from the network are left out.
+The report's results are drawn by chance: nothing is run.
 """
 
 from __future__ import annotations
 
+import base64
 import io
-import re
-import subprocess
-import sys
-import textwrap
-from itertools import takewhile
+import tempfile
 from pathlib import Path
 
-from rich._export_format import CONSOLE_SVG_FORMAT
-from rich.console import Console
-from rich.text import Text
+from mle_ext_report.benchmark import split_ids
+from mle_ext_report.html import page
+from mle_ext_report.sources import read_sources
+from mle_ext_report.summary import summarise
+from PIL import Image
 
-PICTURE = Path(__file__).parents[1] / "docs" / "report.svg"
-WIDTH = 118  # of sentences; tables are as wide as they need
-WITHOUT_FONTS = re.sub(r"@font-face \{\{.*?\}\}", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
+from mlecore_testing.browser import Browser
+from mlecore_testing.drawn_groups import write_group
+
+DOCS = Path(__file__).parents[1] / "docs"
+SKILLS = {"aide": 0.62, "openhands": 0.45, "baseline": 0.05}
+SHOWN = {"x": 0, "y": 0, "width": 1280, "height": 720, "scale": 1.5}
 
 
 def main() -> None:
-    """Run the report with the arguments given, and draw its output."""
-    words = ["report", *sys.argv[1:]]
-    command = [sys.executable, "-c", "from mlecore.cli import main; main()", *words]
-    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout.rstrip()
-    text = "\n".join(line if "  " in line else textwrap.fill(line, WIDTH) for line in output.splitlines())
-    width = max(map(len, text.splitlines()))
-    console = Console(record=True, width=width, file=io.StringIO())
-    shown = " ".join(takewhile(lambda word: not word.startswith("--"), words))
-    console.print(Text.from_ansi(f"$ mlecore {shown}\n{text}"))
-    svg = console.export_svg(title="mlecore", code_format=WITHOUT_FONTS, unique_id="report")
-    PICTURE.write_text("\n".join(line.rstrip() for line in svg.splitlines()) + "\n", encoding="utf-8")
+    """Write both pictures."""
+    with tempfile.TemporaryDirectory() as folder:
+        runs = Path(folder)
+        for agent, skill in SKILLS.items():
+            write_group(runs, agent, agent=agent, skill=skill, competitions=split_ids("low"))
+        report = runs / "report.html"
+        report.write_text(page(summarise(read_sources(list(SKILLS), [], runs))), encoding="utf-8")
+        browser = Browser()
+        for name, dark in (("report.png", False), ("report-dark.png", True)):
+            browser.open(report, width=SHOWN["width"], height=SHOWN["height"], dark=dark)
+            data = base64.b64decode(browser.call("Page.captureScreenshot", clip=SHOWN)["data"])
+            with Image.open(io.BytesIO(data)) as picture:  # a palette is a third of the size
+                picture.convert("RGB").quantize(128).save(DOCS / name, optimize=True)
+        browser.close()
 
 
 if __name__ == "__main__":

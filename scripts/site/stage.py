@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
+import design  # noqa: E402
 import reference_pages  # noqa: E402
 import schema_pages  # noqa: E402
 from competition_pages import EXAMPLES, competition_page  # noqa: E402
@@ -71,6 +72,8 @@ def pages() -> Iterator[tuple[PurePosixPath, str | Path]]:
     yield PurePosixPath("reference/python.md"), PYTHON + "\n\n".join(f"::: {name}" for name in PUBLIC) + "\n"
     for asset in sorted((ROOT / "scripts" / "site" / "assets").iterdir()):
         yield PurePosixPath("assets", asset.name), asset
+    for name, text in design.assets():
+        yield PurePosixPath("assets", name), text
     for picture in sorted(EXAMPLES.glob("*.webp")):
         yield PurePosixPath("assets", "examples", picture.name), picture
 
