@@ -1,4 +1,4 @@
-"""What the site shares with reports, the viewer and leaderboards: the mark, colours, type sizes and page width."""
+"""What the site shares with reports, the viewer and leaderboards: mark, colours, sizes, and tables that sort."""
 
 from __future__ import annotations
 
@@ -17,10 +17,13 @@ SCHEMES = (  # of pages.css, in this order: light, dark, printed
 
 def assets() -> Iterator[tuple[str, str]]:
     """Names and texts of the files that the site takes from the pages' design."""
-    css = (files("mle_ext_report.pages") / "assets" / "pages.css").read_text(encoding="utf-8")
+    folder = files("mle_ext_report.pages") / "assets"
+    css = (folder / "pages.css").read_text(encoding="utf-8")
     blocks = [re.findall(r"--[\w-]+:[^;]+;", block) for block in re.findall(r":root \{(.*?)\}", css, re.DOTALL)]
     rules = [rule.format(" ".join(block)) for rule, block in zip(SCHEMES, blocks, strict=True)]
     yield "mark.svg", SVG
+    script = (folder / "pages.js").read_text(encoding="utf-8")
+    yield "pages.js", f"{{\n{script}}}\n"  # in a scope of its own: the theme has variables of the same names
     yield "shared.css", re.sub(r"([\d.]+)rem", _scaled, "\n".join(rules)) + "\n"
 
 

@@ -1,8 +1,8 @@
 """Finishes the built documentation site, and checks it: `finish.py FOLDER VERSION`.
 
 The folder has a version in each subfolder. Written for them: `versions.json`, which the theme's selector reads, and an
-`index.html` that leads to the newest. Every link within the new version must lead somewhere, to its anchor too, and no
-page may load anything from another host.
+`index.html` that leads to the newest. Every link within the new version must lead somewhere, to its anchor too, no page
+may load anything from another host, and no text may show markup that Markdown did not understand.
 """
 
 from __future__ import annotations
@@ -17,20 +17,36 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 LOADING = dict.fromkeys(("img", "script", "iframe", "source", "video", "audio"), "src") | {"use": "href"}
+BLOCKS = {"p", "li", "td", "th", "dt", "dd", "h1", "h2", "h3", "h4", "h5", "h6"}
+LITERAL = {"code", "pre", "script", "style", "title"}
+RAW = {
+    "a list": re.compile(r"(?:^|\n)\s*(?:[-*+]|\d{1,2}[.)]) \S|[.:;!?)] - \S"),
+    "a table": re.compile(r"(?:^|\n)\s*\|.*\|\s*(?:\n|$)|\|\s*:?-{3,}"),
+    "a fence": re.compile(r"```"),
+    "emphasis": re.compile(r"\*\*"),
+    "a link": re.compile(r"\]\([\w./#-]+\)"),
+}
 NOT_LOADING = {"canonical", "next", "prev", "alternate"}  # kinds of <link>
 
 
 class Page(HTMLParser):
-    """What a page links to, what it loads, and its anchors."""
+    """What a page links to, what it loads, its anchors, and the texts of its blocks with code left out."""
 
     def __init__(self) -> None:
         super().__init__()
+        self.texts = [""]
+        self._literal: list[str] = []
         self.links: list[str] = []
         self.loads: list[str] = []
         self.anchors: set[str] = set()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: value or "" for name, value in attrs}
+        if tag in LITERAL:
+            self._literal.append(tag)
+            self.texts[-1] += "…"
+        elif tag in BLOCKS:
+            self.texts.append("")
         self.anchors |= {given[name] for name in ("id", "name") if name in given}
         if tag == "a" and "href" in given:
             self.links.append(given["href"])
@@ -39,6 +55,16 @@ class Page(HTMLParser):
         if LOADING.get(tag) in given:
             self.loads.append(given[LOADING[tag]])
         self.loads += re.findall(r"url\(([^)]*)\)", given.get("style", ""))
+
+    def handle_endtag(self, tag: str) -> None:
+        if self._literal and tag == self._literal[-1]:
+            self._literal.pop()
+        elif tag in BLOCKS:
+            self.texts.append("")
+
+    def handle_data(self, data: str) -> None:
+        if not self._literal:
+            self.texts[-1] += data
 
 
 def main() -> int:
@@ -63,7 +89,7 @@ def _order(version: str) -> tuple[int, ...]:
 
 
 def wrong(site: Path) -> Iterator[str]:
-    """Broken links and outside addresses, one line each."""
+    """Broken links, outside addresses and raw markup, one line each."""
     root = site.resolve()
     for path in sorted(root.rglob("*.html")):
         where = path.relative_to(root)
@@ -73,6 +99,11 @@ def wrong(site: Path) -> Iterator[str]:
                 yield f"{where}: loads {address} from another host"
             elif address and not address.startswith("data:") and not _target(path, address).is_file():
                 yield f"{where}: loads {address}, which does not exist"
+        for text in page.texts:
+            for kind, pattern in RAW.items():
+                if found := pattern.search(text):
+                    shown = " ".join(text[max(0, found.start() - 40) : found.end() + 40].split())
+                    yield f"{where}: Markdown did not understand {kind}: {shown}"
         for address in page.links:
             url = urlsplit(address)
             if url.scheme or url.netloc:

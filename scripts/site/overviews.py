@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
+from html import escape
+
 from generate import SPLITS, competitions, package
 
-from mlecore.grading.medals import thresholds_for
 from mlecore.model.facts import Facts, KnownIssue
 from mlecore.util.units import show_size
 
 
 def competitions_page() -> str:
-    """All competitions, with their medal thresholds."""
+    """All competitions in one table, which filter.js and pages.js let readers filter and sort."""
     parts = [
-        "# Competitions\n\n"
-        "The medal columns are the scores on the human leaderboard at which gold, silver and bronze begin; ↑ higher is "
-        "better, ↓ lower is better. [known-issues.md](known-issues.md) lists known flaws.\n"
+        "---\nhide: [toc]\n---\n\n# Competitions\n\n"
+        "The competitions of MLE-bench by its splits, seven for development, and one for practice. A page for each "
+        "has its commands, an example of its data, and the scores at which its medals begin. "
+        "[Known issues](known-issues.md) lists flaws that edition v1 keeps, and [What v2 changes](v2-changes.md) how "
+        "edition v2 repairs them. ↑ higher is better, ↓ lower is better.",
+        f'<table class="competitions">\n<thead><tr>{_HEADINGS}</tr></thead>\n<tbody>',
+        *(_row(facts) for split in SPLITS for facts in competitions() if facts.split == split),
     ]
-    for split, title in SPLITS.items():
-        rows = [_row(facts) for facts in competitions() if facts.split == split]
-        if rows:
-            parts.append(
-                f"## {title}: {len(rows)}\n\n| competition | modality | task | metric | medals | size | |\n"
-                "|---|---|---|---|---|---|---|\n" + "\n".join(rows) + "\n"
-            )
-    return "\n".join(parts)
+    return "\n\n".join(parts[:2]) + "\n" + "\n".join(parts[2:]) + "\n</tbody>\n</table>\n"
 
 
 def known_issues_page() -> str:
@@ -72,11 +70,27 @@ def _repair(issue: KnownIssue) -> str:
     return f"**{issue.mended}**: {issue.fix or 'repaired'}" if issue.mended else issue.fix or ""
 
 
+_HEADINGS = "".join(
+    f"<th scope=col{attributes}><button type=button>{name}</button></th>"
+    for name, attributes in {
+        "Competition": "",
+        "Modality": ' data-menu="All modalities"',
+        "Task": "",
+        "Metric": "",
+        "Split": ' data-menu="All splits"',
+        "Size": "",
+    }.items()
+)
+
+
 def _row(facts: Facts) -> str:
-    thresholds = thresholds_for(facts)
-    medals = "none" if thresholds is None else f"{thresholds.gold:g} / {thresholds.silver:g} / {thresholds.bronze:g}"
     size = "" if facts.size_gb is None else show_size(facts.size_gb * 1e9)
-    better = "↓" if facts.lower_is_better else "↑"
-    link = f"[{facts.id}](../plugins/competitions/{package(facts).name}/)"
-    leak = "leak" if facts.leaks else ""
-    return f"| {link} | {facts.modality} | {facts.task} | {facts.metric} {better} | {medals} | {size} | {leak} |"
+    leak = ' <span class="leak">public files of v1 give answers away</span>' if facts.leaks else ""
+    cells = (
+        f'<a href="{facts.id}.html">{escape(facts.title)}</a> <small>{facts.id}{leak}</small>',
+        facts.modality,
+        escape(facts.task),
+        f"{facts.metric} {'↓' if facts.lower_is_better else '↑'}",
+        SPLITS[facts.split].replace("MLE-bench ", ""),
+    )
+    return f'<tr>{"".join(f"<td>{cell}</td>" for cell in cells)}<td data-value="{facts.size_gb or ""}">{size}</td></tr>'

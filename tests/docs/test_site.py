@@ -35,6 +35,14 @@ def script() -> Iterator[Any]:
         ('<link rel="stylesheet" href="https://example.org/x.css">', "from another host"),
         ('<p style="background: url(https://example.org/x.png)">', "from another host"),
         ('<img src="q.png">', "q.png, which does not exist"),
+        ("<p>Only for practice.\n- If several rows</p>", "did not understand a list"),
+        ("<ul><li>One: - two</li></ul>", "did not understand a list"),
+        ("<p>Steps:\n1. the first</p>", "did not understand a list"),
+        ("<p>a | b\n|---|---|</p>", "did not understand a table"),
+        ("<td>```sh</td>", "did not understand a fence"),
+        ("<td>**v2</td>", "did not understand emphasis"),
+        ("<li>see [a](b.md#c)</li>", "did not understand a link"),
+        ("<h1>A - b</h1><p>|A & B| / |A | B| <code>[a](b) **</code> well-known - or not</p><pre>x.\n- y</pre>", None),
     ],
 )
 def test_what_is_wrong_with_a_built_page_is_found(script: Any, body: str, problem: str | None, tmp_path: Path) -> None:
