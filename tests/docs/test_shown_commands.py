@@ -43,6 +43,7 @@ NEEDS = {
     r"run .*--(model|backend|plan|network)": "a model, an image or a cluster",
     r"run .*(baseline|pip=)": "packages of a registry",
     r"run .*-B gpus": "GPUs",
+    r"run .*--split": "the data of a split",
     r"runs (export .*--sign|verify .*--countersign)": "an SSH key",
     r"leaderboard (add|check)": "a signed export",
     r"runs logs": "a run that printed something",
@@ -57,6 +58,7 @@ NEEDS = {
     r"data .* s3:": "a bucket",
     r"data leaderboard": "a Kaggle account, or a file of the reader's",
     r"view(?!.*--static)": "an interruption: it serves until then",
+    r"demo": "minutes: test_demo.py runs it",
     r"doctor": "a while: it asks all backends, and Kaggle",
 }
 
