@@ -21,7 +21,8 @@ from mlecore_testing.drawn_groups import write_group
 
 DOCS = Path(__file__).parents[1] / "docs"
 SKILLS = {"aide": 0.62, "openhands": 0.45, "baseline": 0.05}
-SHOWN = {"x": 0, "y": 0, "width": 1280, "height": 720, "scale": 1.5}
+WIDTH, HEIGHT = 1280, 720
+CLIP = {"x": 0, "y": 0, "width": WIDTH, "height": HEIGHT, "scale": 1.5}
 
 
 def main() -> None:
@@ -34,8 +35,8 @@ def main() -> None:
         report.write_text(page(summarise(read_sources(list(SKILLS), [], runs))), encoding="utf-8")
         browser = Browser()
         for name, dark in (("report.png", False), ("report-dark.png", True)):
-            browser.open(report, width=SHOWN["width"], height=SHOWN["height"], dark=dark)
-            data = base64.b64decode(browser.call("Page.captureScreenshot", clip=SHOWN)["data"])
+            browser.open(report, width=WIDTH, height=HEIGHT, dark=dark)
+            data = base64.b64decode(browser.call("Page.captureScreenshot", clip=CLIP)["data"])
             with Image.open(io.BytesIO(data)) as picture:  # a palette is a third of the size
                 picture.convert("RGB").quantize(128).save(DOCS / name, optimize=True)
         browser.close()
