@@ -50,6 +50,7 @@ from .prepare.media import encode as encode
 from .prepare.media import wav as wav
 from .prepare.own_data import copy_raw_data as copy_raw_data
 from .prepare.own_data import read_cells as read_cells
+from .prepare.own_data import write_cells as write_cells
 from .prepare.renaming import new_names as new_names
 from .prepare.renaming import rename_rows as rename_rows
 from .prepare.renaming import shuffled as shuffled

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,8 +11,10 @@ from typing import TYPE_CHECKING
 from mlecore.errors import DataError
 from mlecore_toolkit.prepare.files import copy_file
 from mlecore_toolkit.prepare.tables import read_table
+from mlecore_toolkit.prepare.zips import ZipWriter
 
 if TYPE_CHECKING:
+    import pandas as pd
     import polars as pl
 
 PLACES = "raw_data.txt"
@@ -34,6 +38,29 @@ def read_cells(
     options |= {} if encoding == "utf-8" else {"encoding": encoding}
     table = read_table(path, member=member, dtype=str, na_filter=False, **options)
     return table if decimal == "." else table.with_columns(_with_points(column, decimal) for column in table)
+
+
+def write_cells(
+    table: pd.DataFrame,
+    path: Path,
+    *,
+    separator: str = ",",
+    encoding: str = "utf-8",
+    decimal: str = ".",
+    member: str | None = None,
+) -> None:
+    """Write synthetic data in the form that ``read_cells`` reads: the same bytes for the same table."""
+    text = table.to_csv(index=False, sep=separator, decimal=decimal, lineterminator="\n")
+    data = text.encode(encoding, "replace")
+    if path.suffix.lower() in (".parquet", ".pq"):
+        import polars as pl
+
+        pl.read_csv(io.BytesIO(text.encode()), infer_schema_length=None).write_parquet(path)
+    elif member is not None:
+        with ZipWriter(path) as archive:
+            archive.add(member, data)
+    else:
+        path.write_bytes(gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
 
 
 def copy_raw_data(package: Path, raw: Path, names: Iterable[str]) -> None:

@@ -50,6 +50,10 @@ _WORDS = (  # from those of a low target to those of a high one
 ).split()
 
 
+def _tuple(values: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple(values)  # a file has lists
+
+
 @frozen
 class ColumnSchema:
     """One column of a synthetic table.
@@ -72,10 +76,10 @@ class ColumnSchema:
     kind: Kind
     low: float | str | None = field(default=None, kw_only=True)
     high: float | str | None = field(default=None, kw_only=True)
-    quantiles: tuple[float, ...] = field(default=(), converter=tuple, kw_only=True)
+    quantiles: tuple[float, ...] = field(default=(), converter=_tuple, kw_only=True)
     decimals: int = field(default=3, kw_only=True)
-    values: tuple[Any, ...] = field(default=(), converter=tuple, kw_only=True)
-    shares: tuple[float, ...] = field(default=(), converter=tuple, kw_only=True)
+    values: tuple[Any, ...] = field(default=(), converter=_tuple, kw_only=True)
+    shares: tuple[float, ...] = field(default=(), converter=_tuple, kw_only=True)
     form: str = field(default="%Y-%m-%d", kw_only=True)
     prefix: str = field(default="", kw_only=True)
     suffix: str = field(default="", kw_only=True)

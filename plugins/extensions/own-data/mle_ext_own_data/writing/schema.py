@@ -1,0 +1,137 @@
+"""``synthetic.py``: a generator by the schema of the raw table, with values of the training part."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from attrs import evolve
+
+from mle_ext_own_data.draft import CLASS, FILE, Draft
+from mle_ext_own_data.writing.module import is_recoded, reading_options, schema_code
+from mle_ext_own_data.writing.text import call, quoted
+from mlecore_toolkit import ColumnSchema
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_ROWS, _FEWEST, _MOST = 600, 100, 5000  # of synthetic data at size 1
+_FORMATS = {".jpg": "JPEG", ".jpeg": "JPEG", ".tif": "TIFF", ".tiff": "TIFF", ".bmp": "BMP"}
+_VALUES = 50  # of a category, at most
+
+
+def schema(draft: Draft, train: pl.DataFrame) -> list[ColumnSchema]:
+    """The draft's columns. What the targets range over comes from the training part, so that it gives nothing away."""
+    return [
+        _target(draft, column, train) if column.name in draft.targets else _feature(draft, column)
+        for column in draft.columns
+    ]
+
+
+def _feature(draft: Draft, column: ColumnSchema) -> ColumnSchema:
+    if len(column.values) > _VALUES:
+        column = evolve(column, values=column.values[:_VALUES], shares=column.shares[:_VALUES])
+    if column.name == draft.group and column.rows_each == 1 and column.kind in ("id", "integer", "category", "text"):
+        low = column.low if column.kind == "integer" else None
+        return ColumnSchema(
+            column.name,
+            "id",
+            rows_each=max(2.0, _rows_each(draft)),
+            low=low or (0 if column.kind == "integer" else None),
+        )
+    return column
+
+
+def _rows_each(draft: Draft) -> float:
+    return 5.0
+
+
+def _target(draft: Draft, column: ColumnSchema, train: pl.DataFrame) -> ColumnSchema:
+    import polars as pl
+
+    if draft.delimiter is not None:
+        pairs = [f"{a}{draft.delimiter}{b}" for a, b in zip(draft.classes, draft.classes[1:], strict=False)]
+        values: tuple[object, ...] = tuple([*draft.classes, *pairs][:_VALUES])
+        return ColumnSchema(column.name, "category", values=values, target=True)
+    if draft.classes and draft.task in ("binary", "multi-class", "ordinal"):
+        counts = dict(train[column.name].value_counts().rows())
+        if is_recoded(draft):
+            counts = {label: counts.get("1" if label == draft.positive else "0", 0) for label in draft.classes}
+        classes = [label for label in draft.classes if counts.get(label)] or [*draft.classes]
+        values = tuple(int(label) if draft.numeric_classes else label for label in classes)
+        shares = tuple(round(counts.get(label, 0) / len(train), 3) or 0.001 for label in classes)
+        return ColumnSchema(column.name, "category", values=values, shares=shares, target=True)
+    numbers = train[column.name].cast(pl.Float64, strict=False).drop_nulls()
+    kinds = {"number", "integer"}
+    if column.kind in kinds and len(numbers):
+        steps = [numbers.quantile(share, "nearest") for share in (0, 0.25, 0.5, 0.75, 1)]
+        known = tuple(float(f"{step:.4g}") for step in steps if step is not None)
+        return ColumnSchema(column.name, column.kind, quantiles=known, decimals=column.decimals, target=True)
+    return evolve(column, target=True, signal=None, missing=0.0)
+
+
+def synthetic_code(draft: Draft, columns: list[ColumnSchema]) -> str:
+    """``synthetic.py``."""
+    groups = max((column.rows_each for column in columns), default=1)
+    rows = round(min(_MOST, max(_ROWS, 8 * len(draft.classes), 12 * groups if groups > 1 else 0)))
+    lines = [f"table = synthetic_table(SCHEMA, max({min(rows, _FEWEST)}, round({rows} * size)), seed)"]
+    needs, heavy = {"ColumnSchema", "synthetic_table"}, list[str]()
+    if draft.table is not None:
+        options = reading_options(draft)
+        writer = "write_cells" if options or draft.table.suffix.lower() != ".csv" else "write_csv"
+        needs.add(writer)
+        lines.append(call(f"{writer}(", ["table", f"raw / {quoted(draft.table.name)}", *options], ")"))
+    if draft.files is not None:
+        more, heavy, used = _files(draft)
+        lines += more
+        needs |= used
+    imports = call("from mlecore_toolkit import ", sorted(needs, key=lambda name: (not name[0].isupper(), name)), "")
+    body = "\n".join(f"    {line}" if line else "" for line in [*heavy, *([""] if heavy else []), *lines])
+    return (
+        '"""Synthetic data in the form of the real ones."""\n\nfrom __future__ import annotations\n\n'
+        f"from pathlib import Path\n\nfrom mlecore.hookspecs import hookimpl\n{imports}\n\n"
+        f"{schema_code(columns)}\n\n\n@hookimpl\ndef make_raw(raw: Path, seed: int, size: float) -> None:\n{body}\n"
+    )
+
+
+def _files(draft: Draft) -> tuple[list[str], list[str], set[str]]:
+    """(lines, imports, names of the toolkit) that write a file for each row, which depends on the target."""
+    assert draft.files is not None
+    target, column = quoted(draft.targets[0]), quoted(draft.file_column or FILE)
+    folder = f"raw / {quoted(draft.files.name)}"
+    name = f"{{name}}{draft.file_suffix}"
+    path = f'{folder} / f"{name}"' if draft.table is not None else f"{folder} / str(label) / Path(name).name"
+    label = f"table[{quoted(CLASS) if draft.table is None else target}]"
+    if draft.modality == "text":
+        return (
+            [
+                'content = ColumnSchema("text of the file", "text", low=20, high=80)',
+                "texts = synthetic_table([*SCHEMA, content], len(table), seed)[content.name]",
+                f"for name, label, text in zip(table[{column}], {label}, texts, strict=True):",
+                f"    path = {path}",
+                "    path.parent.mkdir(parents=True, exist_ok=True)",
+                "    path.write_text(text)",
+            ],
+            [],
+            set(),
+        )
+    first = next((c for c in draft.columns if c.name == (draft.file_column or FILE)), None)
+    ending = (draft.file_suffix or (first.suffix if first else "")).lower()
+    content = f'encode(picture(rng, int(code)), "{_FORMATS.get(ending, "PNG")}")'
+    needs = {"encode", "picture"}
+    if draft.modality == "audio":
+        content = (
+            "wav((4000 * np.sin(np.arange(4000) * (1 + code) / 20) + rng.normal(0, 500, 4000)).astype(np.int16), 8000)"
+        )
+        needs = {"wav"}
+    return (
+        [
+            "rng = np.random.RandomState(seed)",
+            f'codes = ({label}.rank(method="dense") % 12).fillna(0)  # the file depends on the target',
+            f"for name, label, code in zip(table[{column}], {label}, codes, strict=True):",
+            f"    path = {path}",
+            "    path.parent.mkdir(parents=True, exist_ok=True)",
+            f"    path.write_bytes({content})",
+        ],
+        ["import numpy as np"],
+        needs,
+    )
