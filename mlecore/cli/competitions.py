@@ -46,19 +46,19 @@ def list_competitions(split: str | None = None, data: tuple[Path, ...] = (), as_
         click.echo("No competitions are installed. To install the 22 of the low split: pip install 'mlecore[lite]'")
         return
     print_table(
-        ["ID", "SPLIT", "MODALITY", "METRIC", "", "SIZE", "PREPARED"],
+        ["ID", "SPLIT", "MODALITY", "METRIC", "SIZE", "PREPARED"],
         [
             [
                 row["id"],
                 ", ".join(filter(None, (row["split"], *row["splits"]))) or "-",
                 row["modality"],
-                row["metric"],
-                "max" if row["direction"] == "maximize" else "min",
+                f"{row['metric']} {'↑' if row['direction'] == 'maximize' else '↓'}",
                 "-" if row["size_gb"] is None else show_size(row["size_gb"] * 1e9),
                 ", ".join(row["prepared"]) or "no",
             ]
             for row in rows
         ],
+        spare=["METRIC", "MODALITY"],
     )
 
 

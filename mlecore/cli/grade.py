@@ -11,6 +11,7 @@ import click
 from mlecore.cli.names import COMPETITION
 from mlecore.cli.shared import (
     data_option,
+    echo,
     edition_option,
     json_option,
     print_json,
@@ -64,6 +65,7 @@ def command(
         return
     if not (submission and competition_id):
         raise UsageError("say what to grade: mlecore grade SUBMISSION COMPETITION_ID, or mlecore grade --jsonl FILE")
+    from mlecore.controller.display import graded_words
     from mlecore.grading.isolated import IsolatedGrader
 
     refuse_swapped(submission, competition_id, "grade")
@@ -74,7 +76,7 @@ def command(
     if as_json:
         print_json(report.to_json())
     else:
-        _print(report)
+        echo(f"{report.competition_id}: {graded_words(report, whole=True)}")
     _write(output, report.to_json())
     if report.status != "graded":
         raise click.exceptions.Exit(1)
@@ -129,52 +131,15 @@ def _grade_many(
         raise click.exceptions.Exit(1)
 
 
-def _reason(report: Report) -> str:
-    if report.status != "graded":
-        return next(iter(report.reason.splitlines()), "")
-    return f"no medals: {_no_medals(report)}" if report.gold_threshold is None else ""
-
-
-def _no_medals(report: Report) -> str:
+def _row(report: Report) -> list[str]:
     from mlecore.model.data_kind import no_medals
 
-    return no_medals(report.data_kind, report.comparability)
-
-
-def _row(report: Report) -> list[str]:
     score = report.score_text if report.score is None else f"{report.score:.5f}"
-    return [
-        report.competition_id,
-        score or report.status,
-        report.medal or report.reference_words,
-        report.submission_path,
-        _reason(report),
-    ]
-
-
-def _print(report: Report) -> None:
-    if report.status != "graded":
-        click.echo(f"{report.competition_id}: {'invalid' if report.status == 'invalid' else 'no submission'}")
-        click.echo(report.reason)
-        return
-    better = "lower is better" if report.is_lower_better else "higher is better"
-    click.echo(f"{report.competition_id}: {report.score_text} ({better})")
-    if report.gold_threshold is None:
-        if report.sample_score is not None:
-            beats = "beats" if report.beats_sample else "does not beat"
-            click.echo(f"It {beats} the sample submission, which scores {report.sample_score}.")
-        click.echo(f"No medals: {_no_medals(report)}.")
-        if report.reference:
-            click.echo(f"{report.reference_words} (scores of {', '.join(report.reference.agents)}, not of humans)")
-            for name in ("gold", "silver", "bronze", "median"):
-                click.echo(f"  reference {name + ':':8}{getattr(report.reference, name)}")
-        return
-    medal = f"{report.medal} medal" if report.medal else "no medal"
-    click.echo(f"{medal}, {'above' if report.above_median else 'not above'} the median")
-    if report.comparability == "near":
-        click.echo(f"Edition {report.edition} has another split or more inputs: compare medals with v1's with care.")
-    for name in ("gold", "silver", "bronze", "median"):
-        click.echo(f"  {name + ':':8}{getattr(report, f'{name}_threshold')}")
+    why = report.reason.partition("\n")[0]
+    if report.status == "graded" and report.gold_threshold is None:
+        why = f"no medals: {no_medals(report.data_kind, report.comparability)}"
+    place = report.medal or report.reference_words
+    return [report.competition_id, score or report.status, place, report.submission_path, why]
 
 
 def _write(path: Path | None, value: object) -> None:

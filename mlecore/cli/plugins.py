@@ -38,6 +38,7 @@ def list_plugins(kind: str | None = None, as_json: bool = False) -> None:
     print_table(
         ["KIND", "NAME", "VERSION", "DISTRIBUTION", "STATE"],
         [[p.kind, p.name, p.version, p.distribution, p.state] for p in found],
+        spare=["DISTRIBUTION"],
     )
     for plugin in found:
         if plugin.reason:

@@ -11,6 +11,7 @@ import click
 from attrs import fields
 
 from mlecore.cli._agents import FLAGS, OrderedCommand, agents_given
+from mlecore.cli._ending import how_it_went
 from mlecore.cli.names import AGENT, AGENT_OPTION, BACKEND, BACKEND_OPTION, GROUP
 from mlecore.cli.shared import (
     backend_config_option,
@@ -34,6 +35,7 @@ from mlecore.util.schema import SchemaError, parse_toml
 
 if TYPE_CHECKING:
     from mlecore.controller.api import Done
+    from mlecore.model.record import RunRecord
 
 SECTIONS = {  # of the help: title -> its first option
     "What to run": "agent",
@@ -193,6 +195,7 @@ def perform(
     from mlecore.cli._live import Live
     from mlecore.controller.api import run_group
     from mlecore.controller.display import Lines
+    from mlecore.runs.store import load_group
 
     total = len(plan) if only is None else len(only)
     display = Live(total) if sys.stderr.isatty() and not as_json else Lines(total)
@@ -200,31 +203,26 @@ def perform(
         done = run_group(
             plan, group, runs, data, display, only=only, start_new=start_new, with_installed=with_installed
         )
+    records = load_group(done.group.folder, [])
     if as_json:
-        from mlecore.runs.store import load_group
-
-        print_json([record_json(record) for record in load_group(done.group.folder)])
-    code = conclude(done, runs)
+        print_json([record_json(record) for record in records])
+    code = conclude(done, records, runs)
     if code:
         raise click.exceptions.Exit(code)
     return done.group.name
 
 
-def conclude(done: Done, runs: Path) -> int:
-    """Say how it ended and what to do next; the exit code."""
+def conclude(done: Done, records: Sequence[RunRecord], runs: Path) -> int:
+    """Say how it went and what to do next; the exit code."""
     name, outcome = done.group.name, done.outcome
-    folder = in_folder(runs)
-    counts = ", ".join(f"{number} {state}" for state, number in sorted(outcome.counts.items()) if number)
-    click.echo(f"{name}: {counts or 'no grades yet'}", err=True)
-    for words in outcome.unfinished:  # each was said in full when it happened
-        echo(f"  {words.splitlines()[0]}", err=True)
-    if outcome.interrupted:
-        click.echo(f"Stopped. Running runs continue. To resume the group: mlecore runs resume {name}{folder}", err=True)
-    elif not outcome.complete:
-        if outcome.unfinished:
-            click.echo(f"To resume the group: mlecore runs resume {name}{folder}", err=True)
-        if outcome.counts["failed"]:
-            click.echo(f"To try failed runs again: mlecore runs retry {name}{folder}", err=True)
-    else:
-        click.echo(f"To see the results: mlecore report {name}{folder}", err=True)
+    sentence, *lines = how_it_went(records, runs)
+    lines += [f"  {words.splitlines()[0]}" for words in outcome.unfinished]  # each was said in full when it happened
+    lines += ["Stopped. Running runs continue."] if outcome.interrupted else []
+    next_steps = {
+        "To resume the group: mlecore runs resume": outcome.interrupted or outcome.unfinished,
+        "To try failed runs again: mlecore runs retry": outcome.counts["failed"] and not outcome.interrupted,
+        "To see the results: mlecore report": outcome.complete,
+    }
+    lines += [f"{step} {name}{in_folder(runs)}" for step, wanted in next_steps.items() if wanted]
+    echo("\n".join([f"{name}: {sentence}", *lines]), err=True)
     return 0 if outcome.complete else 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -20,7 +21,11 @@ if TYPE_CHECKING:
 
 _GAP = "  "
 _NARROW = 8  # columns that a folded cell has at least
+_LONGEST_WORD = 48  # that is kept whole if possible: the name of a competition
+_COLOURS = {"gold": 178, "silver": 247, "bronze": 130}  # of 256: to be told apart on black and on white
+_MEDAL = re.compile(rf"(?<![\w-])(?<!reference )({'|'.join(_COLOURS)})(?![\w-])")
 
+_Column = tuple[str, ...]  # its heading, and its cells
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -164,8 +169,8 @@ def record_json(record: RunRecord) -> dict[str, Any]:
 
 
 def echo(text: str, *, err: bool = False) -> None:
-    """Print lines with text from elsewhere."""
-    click.echo(printable(text, lines=True), err=err)
+    """Print lines with text from elsewhere; medals are in colour on a terminal."""
+    click.echo(medal_style(printable(text, lines=True)), err=err)
 
 
 def print_json(value: object) -> None:
@@ -175,10 +180,18 @@ def print_json(value: object) -> None:
     click.echo(json.dumps(value, indent=2, default=str))
 
 
-def print_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """To standard output, the header in bold; folded to a terminal's width, whole where something else reads it."""
-    first, *rest = table_lines(header, rows, terminal_width())
-    click.echo("\n".join([click.style(first, bold=True), *rest]))
+def medal_style(text: str) -> str:
+    """The words gold, silver and bronze in colour; ``click.echo`` takes that out where there is no terminal."""
+    return _MEDAL.sub(lambda word: click.style(word[0], fg=_COLOURS[word[0]], bold=True), text)
+
+
+def print_table(header: Sequence[str], rows: Iterable[Sequence[str]], spare: Sequence[str] = ()) -> None:
+    """To standard output, the header in bold; fitted to a terminal, whole where something else reads it.
+
+    ``spare``: headings of the columns that a narrow terminal lacks, the most dispensable first.
+    """
+    first, *rest = table_lines(header, rows, terminal_width(), spare)
+    click.echo("\n".join([click.style(first, bold=True), *map(medal_style, rest)]))
 
 
 def terminal_width() -> int | None:
@@ -188,29 +201,70 @@ def terminal_width() -> int | None:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
-def table_lines(header: Sequence[str], rows: Iterable[Sequence[str]], width: int | None = None) -> list[str]:
+def table_lines(
+    header: Sequence[str], rows: Iterable[Sequence[str]], width: int | None = None, spare: Sequence[str] = ()
+) -> list[str]:
     """Columns as wide as their widest cell, nothing cut: fit for grep and a log.
 
-    In ``width`` columns, the widest ones are made narrower and their cells go on in the next line. A table with too
-    many columns for that stays wider.
+    In ``width`` columns, a table that is too wide leaves out what is the same in every row, then columns of ``spare``,
+    at last those on the right, and names them below. Its cells go on in the next line, between words if they can.
     """
     lines = [header, *(row if "".join(row).isprintable() else list(map(printable, row)) for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    least = [max(_NARROW, len(name)) for name in header]
-    while width is not None and sum(widths) + len(_GAP) * (len(widths) - 1) > width:
-        widest = max(range(len(widths)), key=lambda i: widths[i] - least[i])
-        if widths[widest] <= least[widest]:
-            break
-        widths[widest] -= 1
-    form = _GAP.join(f"{{:{size}}}" for size in widths)
-    if width is not None:
-        lines = [part for line in lines for part in itertools.zip_longest(*map(_folded, line, widths), fillvalue="")]
-    return [form.format(*line).rstrip() for line in lines]
+    columns = list(zip(*lines, strict=True))
+    sizes = [max(map(len, column)) for column in columns]
+    notes: list[str] = []
+    if width is not None and _total(sizes) > width:
+        columns, sizes, notes = _fitted(columns, width, spare)
+        cells = (map(_folded, line, sizes) for line in zip(*columns, strict=True))
+        lines = [part for line in cells for part in itertools.zip_longest(*line, fillvalue="")]
+    form = _GAP.join(f"{{:{size}}}" for size in sizes)
+    return [form.format(*line).rstrip() for line in lines] + notes
+
+
+def _total(sizes: Sequence[int]) -> int:
+    return sum(sizes) + len(_GAP) * (len(sizes) - 1)
+
+
+def _fitted(columns: list[_Column], width: int, spare: Sequence[str]) -> tuple[list[_Column], list[int], list[str]]:
+    """The columns that are shown, their sizes, and lines about the others."""
+    same = [column for column in columns[1:] if len(column) > 2 and len({*column[1:]}) == 1]
+    shown, absent = [column for column in columns if column not in same], list[str]()
+    for column in [column for name in spare for column in shown if column[0] == name]:
+        if _total([*map(_unbroken, shown)]) > width:
+            shown.remove(column)
+            absent.append(column[0])
+    while len(shown) > 1 and _total([*map(_narrow, shown)]) > width:
+        absent.append(shown.pop()[0])
+    sizes = [max(map(len, column)) for column in shown]
+    for least in (_unbroken, _narrow):
+        more = [size - least(column) for size, column in zip(sizes, shown, strict=True)]
+        while _total(sizes) > width and max(more) > 0:
+            widest = more.index(max(more))
+            more[widest] -= 1
+            sizes[widest] -= 1
+    alike = [f"{name} {value or '-'}" for name, value, *_ in same]
+    found = {"The same in every row": alike, "Left out, as this terminal is narrow": absent}
+    notes = [f"{why}: {', '.join(names)}" for why, names in found.items() if names]
+    return shown, sizes, [part for note in notes for part in _folded(note, width)]
+
+
+def _unbroken(column: _Column) -> int:
+    """The size at which its words stay whole, and short cells too."""
+    longest = max(map(len, column))
+    words = max(len(word) for cell in column for word in ("", *cell.split()))
+    return longest if longest <= 2 * _NARROW else max(len(column[0]), min(_LONGEST_WORD, words))
+
+
+def _narrow(column: _Column) -> int:
+    return max(len(column[0]), min(_NARROW, max(map(len, column))))
 
 
 def _folded(cell: str, width: int) -> list[str]:
-    if len(cell) <= width:
-        return [cell]
-    import textwrap
-
-    return textwrap.wrap(cell, width, break_on_hyphens=False) or [""]
+    """In lines, which end between words, or else after a mark such as a slash."""
+    lines = []
+    while len(cell) > width:
+        if (end := cell.rfind(" ", 1, width + 1)) < 0:
+            end = max(cell.rfind(mark, width // 2, width) for mark in "/-_") + 1 or width
+        lines.append(cell[:end])
+        cell = cell[end:].lstrip()
+    return [*lines, cell]

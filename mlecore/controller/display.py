@@ -11,17 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from mlecore.errors import DataError
+from mlecore.model.data_kind import no_medals
 from mlecore.model.record import RunRecord
 from mlecore.runs.refused import refusal_words
 from mlecore.util.printable import printable
 from mlecore.util.regular import open_regular
-from mlecore.util.units import counted, show_duration
+from mlecore.util.units import counted, show_duration, show_number
 
 if TYPE_CHECKING:
     from mlecore.controller.reporting import ActiveRun
     from mlecore.model.report import Report
-
-_COUNTED = ("graded", "failed", "cancelled")
 
 
 class Silent:
@@ -67,7 +66,7 @@ class Lines:
 
 def standing(active: Iterable[ActiveRun], counts: Counter[str], waiting: int, total: int) -> str:
     """The status of a group, in one line."""
-    parts = [f"{counts[state]} {state}" for state in _COUNTED if counts[state]]
+    parts = [f"{counts[state]} {state}" for state in ("graded", "failed", "cancelled") if counts[state]]
     phases: dict[str, list[ActiveRun]] = defaultdict(list)
     for run in active:
         phases[run.phase].append(run)
@@ -124,22 +123,30 @@ def last_line(output: bytes) -> str:
 
 def _is_sample(report: Report) -> bool:
     """Does it score like the sample submission? Agents that run out of time often hand that in."""
-    return report.score is not None and report.score == report.sample_score
+    return report.exact is not None and report.exact == report.sample_score
 
 
-def graded_words(report: Report) -> str:
-    """A report's result in a few words."""
-    if report.status == "none":
-        return "no submission" if report.reason == "there is no submission" else f"no submission ({report.reason})"
-    if report.status == "invalid":
-        return f"invalid submission: {report.reason.splitlines()[0] if report.reason else ''}"
-    score = report.score_text if report.score is None else f"{report.score:g}"
-    if report.medal:
-        return f"score {score}, {report.medal} medal"
-    if report.reference_words:
-        return f"score {score}, {report.reference_words}"
+def graded_words(report: Report, whole: bool = False) -> str:
+    """A report's result in a few words; the ``whole`` one with every digit, and what the score compares with."""
+    if report.status != "graded":
+        words = "invalid submission" if report.status == "invalid" else "no submission"
+        why = "" if report.reason == "there is no submission" else report.reason
+        return f"{words}: {why if whole else why.partition(chr(10))[0]}" if why else words
+    words = f"score {report.score_text if whole or report.score is None else f'{report.score:g}'}"
+    words += f" ({'lower' if report.is_lower_better else 'higher'} is better)" if whole else ""
+    places = ("gold", "silver", "bronze", "median")
+    if report.gold_threshold is not None and (whole or report.medal):
+        words += f", {report.medal or 'no'} medal"
+        scores = ", ".join(f"{place} {show_number(getattr(report, f'{place}_threshold'))}" for place in places)
+        near = "; compare with medals of v1 with care" if report.comparability == "near" else ""
+        return f"{words}, {'' if report.above_median else 'not '}above the median ({scores}){near}" if whole else words
+    sample = f" ({show_number(report.sample_score)})" if whole and report.sample_score is not None else ""
     if _is_sample(report):
-        return f"score {score}, the same as the sample submission"
-    if report.beats_sample is not None:
-        return f"score {score}, {'beats' if report.beats_sample else 'does not beat'} the sample submission"
-    return f"score {score}"
+        words += f", the same as the sample submission{sample}"
+    elif report.beats_sample is not None and (whole or report.reference is None):
+        words += f", {'beats' if report.beats_sample else 'does not beat'} the sample submission{sample}"
+    if report.reference_words and (known := report.reference):
+        scores = ", ".join(f"{place} {show_number(getattr(known, place))}" for place in places)
+        words += f", {report.reference_words}"
+        words += f" ({scores}: scores of {', '.join(known.agents)}, not of humans)" if whole else ""
+    return f"{words}; no medals: {no_medals(report.data_kind, report.comparability)}" if whole else words

@@ -62,7 +62,7 @@ def test_wrong_usage_starts_nothing(verb, lab, more, words):
 
 def test_flags_become_a_plan(verb, lab):
     code, output = verb("--group", "mine", "-A", "code=1", "--seeds", "2", "--time-limit", "30m", "--max-parallel", "1")
-    assert code == 0 and "2 graded" in output and "mlecore report mine" in output, output
+    assert code == 0 and "2 runs: 2 valid" in output and "mlecore report mine" in output, output
     plan = open_group(lab.runs / "mine").plan
     assert plan.agents[0].options == {"code": "1"} and plan.seeds == (0, 1) and plan.limits.time == 1800
     shown = CliRunner().invoke(main, ["runs", "show", "mine/worker--coins--0", "--runs", str(lab.runs)]).output
@@ -82,7 +82,7 @@ def test_a_group_grows_by_runs_and_an_edited_plan_is_not_resumed(verb, lab):
     code, output = runs("resume", "--competition", "nosuch")
     assert code == 2 and len(open_group(lab.runs / "mine").plan) == 1, output
     code, output = runs("resume", "--seeds", "1,")
-    assert code == 0 and "2 graded" in output and runs("verify")[0] == 0, output
+    assert code == 0 and "2 runs: 2 valid" in output and runs("verify")[0] == 0, output
     assert runs("resume", "--seeds", "1")[0] == 0 and open_group(lab.runs / "mine").plan.seeds == (0, 1)
     plan = lab.runs / "mine" / "plan.toml"
     plan.write_text(plan.read_text().replace("seeds = 2", "seeds = 3"))

@@ -22,8 +22,6 @@ from mlecore.util.units import counted, show_duration
 if TYPE_CHECKING:
     from mlecore.model.record import RunRecord
 
-_LONGEST = 60  # characters of a reason in the table
-
 
 @click.command("list")
 @click.argument("names", type=GROUP, nargs=-1, metavar="[GROUP]...")
@@ -80,7 +78,7 @@ def _list_runs(runs: Sequence[RunRecord], as_json: bool) -> None:
         print_json(rows)
         return
     header = ["RUN", "STATE", "ENDED", "ATTEMPTS", "TIME", "SCORE", "REASON"]
-    print_table(header, map(_cells, runs, rows))
+    print_table(header, map(_cells, runs, rows), spare=["ATTEMPTS", "TIME"])
     used = f": {_states(runs)}; {show_duration(sum(row['seconds'] or 0.0 for row in rows))} in all" if runs else ""
     echo(f"{counted(len(runs), 'run')}{used}")
 
@@ -119,7 +117,7 @@ def _cells(run: RunRecord, row: dict[str, Any]) -> list[str]:
         str(row["attempts"] or ""),
         "" if row["seconds"] is None else show_duration(row["seconds"]),
         _score(row),
-        reason if len(reason) <= _LONGEST else f"{reason[: _LONGEST - 3]}...",
+        reason,
     ]
 
 
@@ -184,4 +182,4 @@ def _list_groups(found: dict[Path, list[RunRecord]], folder: Path, as_json: bool
         ]
         for each, runs in zip(groups, found.values(), strict=True)
     ]
-    print_table(["GROUP", "RUNS", "STATES", "AGENTS", "ELAPSED", "OF RUNS", "CONTROLLER"], rows)
+    print_table(["GROUP", "RUNS", "STATES", "AGENTS", "ELAPSED", "OF RUNS", "CONTROLLER"], rows, spare=["OF RUNS"])

@@ -52,28 +52,6 @@ def _data(record: RunRecord) -> str:
     return f", {record.data_kind} data" if record.data_kind in ("synthetic", "unverified") else ""
 
 
-def _result(record: RunRecord) -> str:
-    """Score, direction, medal and thresholds, or why there are none; empty if it is not graded."""
-    from mlecore.model.data_kind import no_medals
-    from mlecore.util.units import show_number
-
-    if (report := record.report) is None:
-        return ""
-    if report.status != "graded":
-        why = (report.reason.splitlines() or ["no reason given"])[0]
-        return f"{'invalid' if report.status == 'invalid' else 'no'} submission: {why}"
-    words = f"score {report.score_text} ({'lower' if report.is_lower_better else 'higher'} is better)"
-    if report.gold_threshold is not None:
-        median = "above" if report.above_median else "not above"
-        places = ", ".join(f"{name} {show_number(getattr(report, f'{name}_threshold'))}" for name in ("gold", "bronze"))
-        return f"{words}, {f'{report.medal} medal' if report.medal else 'no medal'}, {median} the median ({places})"
-    if report.sample_score is not None:
-        beats = "beats" if report.beats_sample else "does not beat"
-        words += f", {beats} the sample submission ({show_number(report.sample_score)})"
-    words += f", {report.reference_words}" if report.reference_words else ""
-    return f"{words}; no medals: {no_medals(report.data_kind, report.comparability)}"
-
-
 def _hardware(record: RunRecord) -> str:
     """Such as "2 CPUs (Intel Xeon), 25.3 GB of memory, 2 x NVIDIA H100, Linux 6.1"."""
     from collections import Counter
@@ -96,6 +74,7 @@ def _moment(text: str | None) -> str:
 
 
 def _show_record(record: RunRecord) -> None:
+    from mlecore.controller.display import graded_words
     from mlecore.model.record import OBFUSCATED
     from mlecore.util.units import show_duration, show_size
 
@@ -103,7 +82,7 @@ def _show_record(record: RunRecord) -> None:
     options = " ".join(f"{name}={value}" for name, value in record.agent.options.items())
     lines = {
         "run": f"{record.group}/{record.name} ({record.uid})",
-        "result": _result(record),
+        "result": graded_words(record.report, whole=True) if record.report else "",
         "state": f"{record.state}{f', {record.ended}' if record.ended else ''}",
         "reason": record.reason,
         "outcome": f"{record.outcome}, as reported by the agent" if record.outcome else "",

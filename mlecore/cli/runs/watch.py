@@ -9,10 +9,11 @@ from pathlib import Path
 
 import click
 
+from mlecore.cli._ending import how_it_went
 from mlecore.cli._live import picture
 from mlecore.cli.names import GROUP
 from mlecore.cli.runs._names import group_folder
-from mlecore.cli.shared import json_option, print_json, runs_option, terminal_width
+from mlecore.cli.shared import echo, json_option, print_json, runs_option, terminal_width
 from mlecore.errors import UsageError
 
 
@@ -33,6 +34,7 @@ def command(name: str | None, once: bool, every: float, runs: Path, as_json: boo
     prints the current state once.
     """
     from mlecore.controller.watching import Watcher
+    from mlecore.runs.store import load_group
 
     watcher = Watcher(group_folder(runs, name) if name else _at_work(runs))
     if as_json:
@@ -58,10 +60,13 @@ def command(name: str | None, once: bool, every: float, runs: Path, as_json: boo
                 else:
                     click.echo(text if once else f"{text}\n")
                 if once or view.ended:
-                    return
+                    break
                 time.sleep(every)
     except KeyboardInterrupt:
         click.echo("\nNo longer watched; the runs continue.", err=True)
+        return
+    if view.ended:
+        echo("\n".join(how_it_went(load_group(watcher.folder, []), runs)))
 
 
 def _at_work(runs: Path) -> Path:
