@@ -63,7 +63,7 @@ def make_app(runs: Path, token: str) -> ASGIApp:
         return StreamingResponse(_changes(request, site, group, run), media_type="text/event-stream")
 
     routes: dict[str, Callable[[Request], str]] = {
-        "/index.html": lambda r: group_page.groups_page(site),
+        "/index.html": lambda r: group_page.groups_page(site, r.query_params),
         "/g/{group}/index.html": lambda r: group_page.group_page(site, r.path_params["group"], r.query_params),
         "/g/{group}/{run}/index.html": lambda r: run_page.run_page(site, *_run(r)),
         "/g/{group}/{run}/log.html": lambda r: part_pages.log_page(site, outputs, *_run(r), r.query_params),

@@ -164,11 +164,6 @@ class Runs:
         return {state: counts[state] for state in STATES if counts[state]}
 
     @property
-    def medals(self) -> dict[str, int]:
-        counts = Counter(row.medal for row in self.rows.values())
-        return {medal: counts[medal] for medal in ("gold", "silver", "bronze")}
-
-    @property
     def settled(self) -> int:
         return sum(row.record.state in SETTLED for row in self.rows.values())
 

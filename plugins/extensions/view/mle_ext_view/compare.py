@@ -15,6 +15,7 @@ from .conversation import Conversations, page_of
 from .history import snapshots_of
 from .places import Missing
 from .run_page import full_record, score_over_time
+from .setups import setups_of
 from .site import Site
 
 _FILES = 40  # of two runs
@@ -26,13 +27,15 @@ def compare_page(site: Site, conversations: Conversations, first: str, second: s
     records = [full_record(site, *_names(name)) for name in (first, second)]
     graded = [read_graded(record) for record in records]
     facts = [_facts(record) for record in records]
+    keys = _keys(site, records)
     return site.render(
         "compare.html",
         0,
         title=f"{first} and {second}",
+        keys=keys,
         runs=list(zip((first, second), records, graded, strict=True)),
         facts=[(name, facts[0][name], facts[1][name]) for name in facts[0]],
-        history=score_over_time([(f"{each.run.label} {each.run.seed}", each) for each in graded]),
+        history=score_over_time([(*key, each) for key, each in zip(keys, graded, strict=True)]),
         snapshots=list(zip_longest(*(snapshots_of(each, site.runs) for each in graded))),
         steps=list(zip_longest(*(conversations.answers(record, site.logs_of(record), _STEPS) for record in records))),
         page_of=page_of,
@@ -45,6 +48,17 @@ def _names(name: str) -> tuple[str, str]:
     if not slash:
         raise Missing(f"{name[:200]!r} names no run: write GROUP/RUN")
     return group, run
+
+
+def _keys(site: Site, records: Sequence[RunRecord]) -> list[tuple[str, int]]:
+    """Letters and colours of two setups of a group; else 1 and 2, with colours of their own."""
+    groups = {record.folder.parent.name for record in records}
+    found: list[tuple[str, int]] = []
+    if len(groups) == 1:
+        setups = setups_of(site.catalogue.group(groups.pop()).look().rows.values())
+        of = {row.record.name: (setup.letter, setup.number) for setup in setups for row in setup.rows}
+        found = [of[record.name] for record in records if record.name in of]
+    return found if len(set(found)) == 2 else [("1", 0), ("2", 1)]
 
 
 def _facts(record: RunRecord) -> dict[str, str]:
@@ -67,7 +81,7 @@ def _facts(record: RunRecord) -> dict[str, str]:
         "input tokens": f"{usage.input_tokens:,}" if usage and usage.input_tokens is not None else "",
         "output tokens": f"{usage.output_tokens:,}" if usage and usage.output_tokens is not None else "",
         "US dollars": f"{usage.cost_usd:,.4f}" if usage and usage.cost_usd is not None else "",
-        "CPUs": str(record.hardware.cpus or ""),
+        "CPUs": f"{record.hardware.cpus:g}" if record.hardware.cpus else "",
         "network": record.network,
         "backend": record.backend.name,
     }

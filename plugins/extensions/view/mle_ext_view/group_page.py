@@ -2,34 +2,36 @@
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 from attrs import evolve, frozen
 from markupsafe import Markup
 from mle_ext_report.cells import one_line
+from mle_ext_report.names import names
 from mle_ext_report.pages.charts import Line, Point, line_chart, scatter_chart
 from mle_ext_report.pages.marks import Square
+from mle_ext_report.pages.rates import rate_top
 from mle_ext_report.pages.scale import Scale
+from mle_ext_report.tallies import Failure, failures
 
-from mlecore.model.record import SETTLED, moment
+from mlecore.controller.display import last_words
+from mlecore.model.record import moment
 from mlecore.util.units import show_duration
 
+from . import results
 from .catalogue import Runs
 from .rows import Row
+from .setups import Setup, graded, rate_rows, setups_of
 from .site import Links, Site
 
 SHOWN = 200  # runs on one page of the table
 _SQUARES = 1500  # of the matrix
 _POINTS = 500  # of a chart
-_KINDS = {
-    **{kind: kind for kind in ("gold", "silver", "bronze", "above", "valid", "running")},
-    **dict.fromkeys(("invalid", "none", "failed"), "failed"),
-    "beats sample": "beats",
-}
-_KEYS = {
+_NAMED = 8  # runs that failed alike
+_SQUARE = {"lost": "failed", "waiting": "open"}
+"""Kinds of results whose squares look like others."""
+_KEYS: Mapping[str, Callable[[Row], object]] = {
     "plan": lambda row: 0,
     "score": lambda row: -(row.position if row.position is not None else -1),
     "time": lambda row: -(row.record.seconds or 0),
@@ -41,30 +43,44 @@ _KEYS = {
 
 
 @frozen(kw_only=True)
-class AgentSums:
-    """What all runs of one agent came to."""
+class Failed:
+    """Runs that failed alike."""
 
-    label: str
-    number: int  # its colour
-    runs: int
-    settled: int
-    medals: Mapping[str, int]
-    above: int  # the median without a medal, or the sample submission where there are no medals
-    valid: int
-    graded: int
-    position: float | None  # mean, from the sample submission (0) to gold (1)
-    hours: float
-    tokens: int | None
-    cost: float | None
-    flagged: int
+    kind: str
+    cause: str
+    count: int
+    runs: Sequence[tuple[Setup, Row]]  # the first ones
+    said: str  # the last line of the first one's output
 
 
-def groups_page(site: Site) -> str:
-    """All groups, the newest first."""
+def groups_page(site: Site, query: Mapping[str, str]) -> str:
+    """All groups, the newest first. ``query``: text and state choose groups."""
     groups = site.catalogue.look()
+    chosen = [group for group in groups if _chosen(group, query)]
     return site.render(
-        "groups.html", 0, title="Runs", live=Links(0, site.static).events(), groups=groups, left=_left, runs=site.runs
+        "groups.html",
+        0,
+        title="Runs",
+        live=Links(0, site.static).events(),
+        groups=chosen,
+        kinds=set[str]().union(*(results.kinds(group.rows.values()) for group in chosen)),
+        number=len(groups),
+        left=_left,
+        results=results,
+        names=_names,
+        runs=site.runs.name if site.static else site.runs,
+        query=query,
     )
+
+
+def _chosen(group: Runs, query: Mapping[str, str]) -> bool:
+    """Does a group belong to those that are asked for?"""
+    ended = group.settled == len(group.rows)
+    if query.get("state") not in (None, "", "ended" if ended else "not ended"):
+        return False
+    plan = group.group.plan if group.group else None
+    names = [*(agent.label for agent in plan.agents), *plan.competitions] if plan else []
+    return query.get("text", "").lower() in " ".join([group.name, *names]).lower()
 
 
 def _left(group: Runs) -> str:
@@ -83,10 +99,11 @@ def group_page(site: Site, name: str, query: Mapping[str, str]) -> str:
     group = site.catalogue.group(name).look()
     rows = [_with_calls(site, row) for row in group.with_reasons()]
     links = Links(2, site.static)
+    setups = setups_of(rows)
+    of = {row.record.name: setup for setup in setups for row in setup.rows}
     chosen = _sorted(list(filter(_filter(query), rows)), query.get("sort", ""))
     page = _page(query, len(chosen))
-    shown = chosen if site.static else chosen[(page - 1) * SHOWN : page * SHOWN]
-    labels = list(dict.fromkeys(row.record.label for row in rows))
+    goal, rates = rate_rows(setups, lambda setup: _link(links, name, setup))
     return site.render(
         "group.html",
         2,
@@ -95,23 +112,63 @@ def group_page(site: Site, name: str, query: Mapping[str, str]) -> str:
         group=group,
         plan=group.group.plan if group.group else None,
         left=_left(group),
-        agents=[_sums(label, number, rows) for number, label in enumerate(labels)],
-        matrix=_matrix(rows, labels, links, name) if len(rows) <= _SQUARES else None,
-        kinds={_KINDS.get(row.result, "open") for row in rows} | {"flagged" for row in rows if row.flagged},
-        charts=_charts(rows, labels),
+        results=results,
+        goal=goal,
+        rates_of=rates,
+        top=rate_top(row.rate for row in rates),
+        setups=setups,
+        of=of,
+        matrix=_matrix(setups, links, name) if len(rows) <= _SQUARES else None,
+        kinds={_square_kind(row) for row in rows} | {"flagged" for row in rows if row.flagged},
+        failed=_failed(rows, of),
+        charts=_charts(setups),
         findings=[row for row in rows if row.flagged or row.worst == "failed"][:SHOWN],
-        rows=shown,
+        rows=chosen if site.static else chosen[(page - 1) * SHOWN : page * SHOWN],
+        all_rows=rows,
         found=len(chosen),
         page=page,
         pages=1 if site.static else -(-len(chosen) // SHOWN),
         query=query,
         choices={
-            "agent": labels,
-            "competition": list(dict.fromkeys(row.record.competition for row in rows)),
-            "state": list(group.states),
+            "agent": {row.record.label: setup.name for setup in setups for row in setup.rows[:1]},
+            "competition": {row.record.competition: row.record.competition for row in rows},
+            "state": {state: state for state in group.states},
         },
         orders=list(_KEYS),
     )
+
+
+def _link(links: Links, group: str, setup: Setup) -> str:
+    """To the runs of a setup."""
+    return "#runs" if links.static else f"{links.group(group, agent=setup.found.first.label)}#runs"
+
+
+def _names(group: Runs) -> list[str]:
+    """What its setups are called."""
+    firsts = {(row.record.label, row.record.agent.name): row.record for row in reversed(group.rows.values())}
+    return names(list(reversed(firsts.values())))
+
+
+def _failed(rows: Sequence[Row], of: Mapping[str, Setup]) -> list[Failed]:
+    """Runs without a valid submission by cause, the most frequent first."""
+    by_name = {row.record.name: row for row in rows}
+    ended = [graded(row) for row in rows if row.record.settled or row.record.state == "collected"]
+    return [
+        Failed(
+            kind=each.kind,
+            cause=_cause(each, by_name),
+            count=len(each.runs),
+            runs=[(of[name], by_name[name]) for name in each.runs[:_NAMED]],
+            said="" if each.kind == "invalid submission" else last_words(by_name[each.runs[0]].record.folder),
+        )
+        for each in failures(ended)
+    ]
+
+
+def _cause(found: Failure, rows: Mapping[str, Row]) -> str:
+    """Of an invalid submission, in the grader's words if all runs share them; else without numbers and names."""
+    reasons = {row.report.reason for name in found.runs if (row := rows[name]).report}
+    return reasons.pop() if found.kind == "invalid submission" and len(reasons) == 1 else found.cause
 
 
 def _with_calls(site: Site, row: Row) -> Row:
@@ -127,7 +184,7 @@ def _page(query: Mapping[str, str], count: int) -> int:
     )
 
 
-def _filter(query: Mapping[str, str]) -> Any:
+def _filter(query: Mapping[str, str]) -> Callable[[Row], bool]:
     wanted = {"label": query.get("agent"), "competition": query.get("competition"), "state": query.get("state")}
     text = query.get("text", "").lower()
 
@@ -141,76 +198,51 @@ def _filter(query: Mapping[str, str]) -> Any:
 
 
 def _sorted(rows: list[Row], by: str) -> list[Row]:
-    return sorted(rows, key=_KEYS.get(by, _KEYS["plan"]))
+    return sorted(rows, key=_KEYS.get(by, _KEYS["plan"]))  # type: ignore[arg-type]
 
 
-def _sums(label: str, number: int, all_rows: Sequence[Row]) -> AgentSums:
-    rows = [row for row in all_rows if row.record.label == label]
-    results = [row.result for row in rows]
-    positions = [row.position for row in rows if row.position is not None]
-    tokens = [row.tokens for row in rows if row.tokens is not None]
-    costs = [row.cost for row in rows if row.cost is not None]
-    return AgentSums(
-        label=label,
-        number=number,
-        runs=len(rows),
-        settled=sum(row.record.state in SETTLED for row in rows),
-        medals={medal: results.count(medal) for medal in ("gold", "silver", "bronze")},
-        above=results.count("above") + results.count("beats sample"),
-        valid=sum(row.report is not None and row.report.valid_submission for row in rows),
-        graded=sum(row.record.state == "graded" for row in rows),
-        position=statistics.fmean(positions) if positions else None,
-        hours=sum(row.record.seconds or 0.0 for row in rows) / 3600,
-        tokens=sum(tokens) if tokens else None,
-        cost=sum(costs) if costs else None,
-        flagged=sum(row.flagged for row in rows),
-    )
+def _matrix(setups: Sequence[Setup], links: Links, group: str) -> dict[str, list[list[Square]]]:
+    """Competition -> for each setup, a square a seed."""
+    cells: dict[str, list[list[Square]]] = {}
+    for number, setup in enumerate(setups):
+        for row in setup.rows:
+            of = cells.setdefault(row.record.competition, [[] for _ in setups])
+            of[number].append(_square(setup, row, links.run(group, row.record.name)))
+    return dict(sorted(cells.items()))
 
 
-def _matrix(
-    rows: Sequence[Row], labels: Sequence[str], links: Links, group: str
-) -> list[tuple[str, list[list[Square]]]]:
-    """Competition -> for each agent, a square a seed."""
-    cells: dict[str, dict[str, list[Square]]] = {}
-    for row in rows:
-        record = row.record
-        agents = cells.setdefault(record.competition, {label: [] for label in labels})
-        agents[record.label].append(_square(row, links.run(group, record.name)))
-    return [(competition, list(agents.values())) for competition, agents in cells.items()]
-
-
-def _square(row: Row, link: str) -> Square:
+def _square(setup: Setup, row: Row, link: str) -> Square:
     record = row.record
-    words = f"{record.label}, {record.competition}, seed {record.seed}: {row.result}"
+    words = f"{setup.name}, {record.competition}, seed {record.seed}: {row.result}"
     words += f", {row.score:g}" if row.score is not None else ""
     words += f" ({record.reason})" if record.reason and row.report is None else ""
     words += ", flagged" if row.flagged else ""
-    return Square(kind=_KINDS.get(row.result, "open"), words=one_line(words), link=link, flagged=row.flagged)
+    return Square(kind=_square_kind(row), words=one_line(words), link=link, flagged=row.flagged)
 
 
-def _charts(rows: Sequence[Row], labels: Sequence[str]) -> list[tuple[str, Markup]]:
+def _square_kind(row: Row) -> str:
+    kind = results.kind_of(row)
+    return _SQUARE.get(kind, kind)
+
+
+def _charts(setups: Sequence[Setup]) -> list[tuple[str, Markup]]:
     """Caption and chart; those that have something to show."""
-    found = [
-        ("Runs that have ended, over time", _ended_chart(rows, labels)),
-        ("Cost and result", _cost_chart(rows, labels)),
-    ]
+    found = [("Runs that have ended, over time", _ended_chart(setups)), ("Cost and result", _cost_chart(setups))]
     return [(caption, chart) for caption, chart in found if chart]
 
 
-def _ended_chart(rows: Sequence[Row], labels: Sequence[str]) -> Markup:
-    starts = [at for row in rows if (at := _started(row)) is not None]
+def _ended_chart(setups: Sequence[Setup]) -> Markup:
+    starts = [at for setup in setups for row in setup.rows if (at := _started(row)) is not None]
     if not starts:
         return Markup("")
     first, lines = min(starts), []
-    for number, label in enumerate(labels):
+    for setup in setups:
         ends = sorted(
-            (row.ended_at - first) / 3600
-            for row in rows
-            if row.record.label == label and row.record.settled and row.ended_at is not None
+            (row.ended_at - first) / 3600 for row in setup.rows if row.record.settled and row.ended_at is not None
         )
         points = [(0.0, 0.0), *((at, float(count)) for count, at in enumerate(ends, 1))]
         thinned = [*points[:: max(1, len(points) // _POINTS)], points[-1]]
-        lines += [Line(name=str(number + 1), points=thinned, number=number, step=True)] if ends else []
+        lines += [Line(name=setup.letter, points=thinned, number=setup.number, step=True)] if ends else []
     if not lines:
         return Markup("")
     return line_chart(
@@ -224,13 +256,13 @@ def _whole(lines: Sequence[Line]) -> Sequence[float]:
     return range(most + 1) if most <= 10 else ()
 
 
-def _cost_chart(rows: Sequence[Row], labels: Sequence[str]) -> Markup:
+def _cost_chart(setups: Sequence[Setup]) -> Markup:
     """Each run's result by what it cost; by its hours where no cost is known."""
-    placed = [(row, row.position) for row in rows if row.position is not None]
-    in_dollars = any(row.cost for row, _ in placed)
+    placed = [(setup, row, row.position) for setup in setups for row in setup.rows if row.position is not None]
+    in_dollars = any(row.cost for _, row, _ in placed)
     points = [
-        Point(x=x, y=y, words=one_line(f"{row.record.name}: {y:.2f}"), number=labels.index(row.record.label))
-        for row, y in placed
+        Point(x=x, y=y, words=one_line(f"{row.record.name}: {y:.2f}"), number=setup.number)
+        for setup, row, y in placed
         if (x := row.cost if in_dollars else (row.record.seconds or 0.0) / 3600) is not None
     ]
     if len(points) < 2:

@@ -54,6 +54,11 @@ class Snapshot:
         return "At the end" if self.seconds is None else f"After {show_duration(self.seconds)}"
 
     @property
+    def foldable(self) -> bool:
+        """Is there more to see than its line?"""
+        return bool(self.submission or self.changes)
+
+    @property
     def what(self) -> str:
         """What changed in the code, in a few words."""
         names = ", ".join(change.summary for change in self.changes)
@@ -63,7 +68,7 @@ class Snapshot:
 
 
 def snapshots_of(graded: Graded, runs: Path) -> list[Snapshot]:
-    """In order; the end is among them if code changed after the last one."""
+    """In order, also those of which only the grade is left; at last the end, if there is anything before it."""
     record = graded.run
     scores = {round(moment.seconds): moment for moment in graded.history}
     folders, known, before = dict(code_snapshots(record)), dict[str, str](), None
@@ -87,11 +92,24 @@ def snapshots_of(graded: Graded, runs: Path) -> list[Snapshot]:
             )
         )
         before = name
-    if known:
-        changes, compared = budget.changes(known, _texts(record.folder, record.folder / "code", runs))
-        if changes or not compared:
-            found.append(Snapshot(seconds=None, changes=changes, not_compared=not compared))
+    kept = {each.seconds for each in found}
+    found += [Snapshot(seconds=at, graded=moment) for at, moment in scores.items() if at not in kept]
+    found.sort(key=lambda each: each.seconds or 0.0)
+    changes, compared = (
+        budget.changes(known, _texts(record.folder, record.folder / "code", runs)) if known else ([], True)
+    )
+    if changes or not compared or found:
+        end = at_end(graded)
+        found.append(Snapshot(seconds=None, graded=end, changes=changes, not_compared=not compared))
     return found
+
+
+def at_end(graded: Graded) -> Moment | None:
+    """What the run submitted in the end, with its score."""
+    report, seconds = graded.report, graded.run.seconds
+    if report is None or seconds is None:
+        return None
+    return Moment(seconds=seconds, valid=report.valid_submission, score=report.exact, medal=report.medal)
 
 
 class _Budget:

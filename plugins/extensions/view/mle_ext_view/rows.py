@@ -31,20 +31,18 @@ class Row:
     remark: str = ""  # its record was damaged, and the one before it is shown
 
     @property
-    def medal(self) -> str | None:
-        return self.report.medal if self.report else None
-
-    @property
     def result(self) -> str:
-        """A medal, or how far it came without one: above, beats sample, valid, invalid, none; else its state."""
+        """A medal, or how far it came without one; else its state."""
         report = self.report
-        if report is None or self.record.state != "graded":
+        if self.record.state != "graded":
             return self.record.state
-        if report.status != "graded":
-            return report.status
+        if report is None or report.status != "graded":
+            return f"{report.status if report else 'ungraded'} submission".replace("none", "no")
+        if report.reference_words:
+            return report.reference_words
         if report.gold_threshold is None and report.beats_sample:
-            return "beats sample"
-        return report.medal or ("above" if report.above_median else "valid")
+            return "beats the sample"
+        return report.medal or ("above the median" if report.above_median else "valid")
 
     @property
     def score(self) -> float | None:

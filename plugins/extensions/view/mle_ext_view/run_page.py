@@ -1,4 +1,4 @@
-"""The page of one run: what happened when, its score, its submission, its files, and what detectors found."""
+"""The page of one run: its score, or why it failed; then how it came there, and what there is of it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from typing import Any
 
 from attrs import evolve, frozen
 from markupsafe import Markup
+from mle_ext_report.cells import one_line
 from mle_ext_report.graded import Graded, read_graded
 from mle_ext_report.pages.charts import Line, line_chart
 from mle_ext_report.pages.scale import Scale
 from mle_ext_report.pages.strips import Axis, Dot, score_strip, strip_scale
 
+from mlecore.controller.output import saved
 from mlecore.errors import MlecoreError
 from mlecore.model.detectors import Evidence
 from mlecore.model.findings import place
@@ -23,17 +25,21 @@ from mlecore.model.report import Report
 from mlecore.runs.findings import read_findings
 from mlecore.runs.folders import RECORD
 from mlecore.runs.journal import Journal
-from mlecore.util.printable import printable
 
 from .code import IN_FOLDER, listed
 from .conversation import has_conversation
-from .history import snapshots_of
-from .places import Missing, read_start
+from .history import at_end, snapshots_of
+from .logs import piece_before, size_of
+from .places import Missing, open_file, read_start
+from .setups import Setup, setups_of
 from .site import Links, Site
+from .verdict import verdict
 
 _EVENTS = 500  # that are shown
 _FIRST_ROWS = 8
 _OTHERS = 20  # runs to compare with
+_DOTS = 200  # of other runs, in a strip
+_TAIL, _TAIL_BYTES = 20, 16 << 10  # lines of the end of a log, and bytes in which they are looked for
 _START = 64 << 10  # bytes in which a file's first rows are
 _MARKS = ("sample", "median", "bronze", "silver", "gold")
 
@@ -61,6 +67,9 @@ def run_page(site: Site, group: str, name: str) -> str:
     links = Links(3, site.static)
     linked = {file.path for file in listed(record.folder, most=IN_FOLDER)[0]} if site.static else None
     found, damaged = read_findings(record)
+    setups = setups_of(site.catalogue.group(group).look().rows.values())
+    setup = next((each for each in setups if any(row.record.name == record.name for row in each.rows)), None)
+    failed = verdict(record, graded.report)
     return site.render(
         "run.html",
         3,
@@ -68,11 +77,15 @@ def run_page(site: Site, group: str, name: str) -> str:
         live="" if record.settled else links.events(group, name),
         group=group,
         record=record,
+        setup=setup,
+        alone=len(setups) < 2,
         report=graded.report,
         graded=graded,
-        strip=_strip(graded.report, record),
-        scale=strip_scale(medals=graded.report is not None and graded.report.gold_threshold is not None),
-        history=score_over_time([(record.label, graded)]),
+        verdict=failed,
+        tail=_tail(site, record) if failed else [],
+        strip=_strip(graded.report, record, setups),
+        scale=_scale(graded.report),
+        history=score_over_time([("", setup.number if setup else 0, graded)]),
         thresholds=_thresholds(graded.report),
         events=_events(record),
         submission=_first_rows(site, record),
@@ -88,37 +101,90 @@ def run_page(site: Site, group: str, name: str) -> str:
     )
 
 
+def _tail(site: Site, record: RunRecord) -> list[Markup]:
+    """The last lines of the output."""
+    path = saved(record)
+    if path is None:
+        return []
+    try:
+        with open_file(path, site.runs) as file:
+            lines = piece_before(file, size_of(file), _TAIL_BYTES).lines
+    except Missing:
+        return []
+    return lines[-_TAIL:]
+
+
 def _thresholds(report: Report | None) -> dict[str, float]:
-    """Name -> score, the known ones."""
+    """Name -> score, the known ones: of humans, else those of agents, which are called reference scores."""
     if report is None:
         return {}
-    values = {"sample": report.sample_score} | {name: getattr(report, f"{name}_threshold") for name in _MARKS[1:]}
-    return {name: value for name, value in values.items() if value is not None}
+    values = _axis(report)
+    prefix = "reference " if report.reference else ""
+    known = ((name, getattr(values, name)) for name in _MARKS)
+    return {name if name == "sample" else f"{prefix}{name}": value for name, value in known if value is not None}
 
 
-def _strip(report: Report | None, record: RunRecord) -> Markup:
+def _axis(report: Report) -> Axis:
+    """From the sample to gold, and to the best human."""
+    found = report.reference
+    return Axis(
+        sample=report.sample_score,
+        median=found.median if found else report.median_threshold,
+        bronze=found.bronze if found else report.bronze_threshold,
+        silver=found.silver if found else report.silver_threshold,
+        gold=found.gold if found else report.gold_threshold,
+        best=report.best_human,
+        lower_is_better=report.is_lower_better,
+    )
+
+
+def _strip(report: Report | None, record: RunRecord, setups: Sequence[Setup]) -> Markup:
+    """The score on its way from the sample to gold, among the group's other scores, which are smaller and grey."""
     if report is None or report.exact is None or not _thresholds(report):
         return Markup("")
-    axis = Axis(**{name: _thresholds(report).get(name) for name in _MARKS}, lower_is_better=report.is_lower_better)
-    return score_strip(axis, [Dot(score=report.exact, words=f"{record.name}: {report.score_text}", number=0)])
+    dots, number = [], 0
+    for setup in setups:
+        for row in setup.rows:
+            if row.record.name == record.name:
+                number = setup.number
+            elif row.record.competition == record.competition and row.score is not None:
+                dots.append(Dot(score=row.score, words=one_line(f"{row.record.name}: {row.score:g}")))
+    axis = _axis(report)
+    if report.gold_threshold is None:
+        axis = evolve(axis, best=(min if report.is_lower_better else max)([report.exact, *(dot.score for dot in dots)]))
+    own = Dot(score=report.exact, words=f"{record.name}: {report.score_text}", number=number)
+    return score_strip(axis, [*dots[:_DOTS], own], own.words)
 
 
-def score_over_time(runs: Sequence[tuple[str, Graded]]) -> Markup:
-    """From graded snapshots; empty without any."""
+def _scale(report: Report | None) -> Markup:
+    """The names of the steps of the strip."""
+    human = report is not None and report.gold_threshold is not None
+    return strip_scale(human or bool(report and report.reference), "best human" if human else "best run")
+
+
+def score_over_time(runs: Sequence[tuple[str, int, Graded]]) -> Markup:
+    """From graded snapshots, of each run with its name and the number of its colour; empty without any."""
+    by_run = [
+        (name, number, [at for at in (*graded.history, *filter(None, [at_end(graded)])) if at.score is not None])
+        for name, number, graded in runs
+        if graded.history
+    ]
+    longest = max((at.seconds for _, _, moments in by_run for at in moments), default=0.0)
+    unit, size = ("hours", 3600) if longest > 2 * 3600 else ("minutes", 60)
     lines = [
         Line(
-            name=printable(name[:14]) if len(runs) > 1 else "",
-            points=[(moment.seconds / 3600, moment.score) for moment in graded.history if moment.score is not None],
+            name=name,
+            points=[(at.seconds / size, at.score) for at in moments if at.score is not None],
             number=number,
             step=True,
         )
-        for number, (name, graded) in enumerate(runs)
+        for name, number, moments in by_run
+        if moments
     ]
-    lines = [line for line in lines if line.points]
-    report = next((graded.report for _, graded in runs if graded.report), None)
+    report = next((graded.report for _, _, graded in runs if graded.report), None)
     if not lines:
         return Markup("")
-    return line_chart(lines, Scale(label="hours", low=0.0), Scale(label="score", marks=_thresholds(report)))
+    return line_chart(lines, Scale(label=unit, low=0.0), Scale(label="score", marks=_thresholds(report)))
 
 
 def _events(record: RunRecord) -> list[dict[str, Any]]:

@@ -47,7 +47,7 @@ def _pages(site: Site) -> Iterator[tuple[str, Callable[[], str]]]:
         for pair in group.pairs():
             names = [f"{group.name}/{name}" for name in pair]
             yield compare_name(*names), partial(compare.compare_page, site, Conversations(), *names)
-    yield "index.html", partial(group_page.groups_page, site)
+    yield "index.html", partial(group_page.groups_page, site, {})
 
 
 def _run_pages(site: Site, group: str, run: str) -> Iterator[tuple[str, Callable[[], str]]]:

@@ -23,6 +23,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder.mkdir()
     groups_on_disk.write_finished(folder)
     groups_on_disk.write_working(folder)
+    groups_on_disk.write_failing(folder)
     groups_on_disk.write_hostile(folder, tmp_path_factory.mktemp("outside"))
     return folder
 

@@ -173,6 +173,21 @@ def write_working(runs: Path) -> None:
     )
 
 
+FAILING = {"crash": "crashed", "time": "timed_out", "memory": "oom", "rows": "finished"}
+
+
+def write_failing(runs: Path) -> None:
+    """A finished group of which nothing worked: each agent's runs ended in another way."""
+    for record in new_group(runs, "failing", tuple(FAILING), seeds=1):
+        log = b"".join(b"epoch %d\n" % number for number in range(100)) + b"KeyError: weights\n"
+        reason = "exit code 1" if record.label == "crash" else ""
+        done = finish(record, log=log, ended=FAILING[record.label], reason=reason, collected=None)
+        why = {"reason": "it has 3 rows, not 5"}
+        if record.label != "rows":
+            why = {"status": "none", "submission_exists": False, "reason": "there is no submission"}
+        (done.folder / "grade.json").write_text(json.dumps(report(None, **why).to_json()))
+
+
 def write_hostile(runs: Path, outside: Path) -> None:
     """Whatever an agent, or somebody who sends a group, can write: markup, links, huge and broken files."""
     records = new_group(runs, "hostile", agents=("alpha", "beta", "gamma"))

@@ -25,6 +25,8 @@ PAGES = (
         for page in ("index", "log", "code", "calls", "record")
     ),
     *(f"g/{group}/{RUN}/file.html?path=code/train.py" for group in ("finished", "hostile")),
+    "g/failing/index.html",
+    "g/failing/crash--optical-digits--0/index.html",
     f"compare.html?a=finished/{RUN}&b=finished/alpha--optical-digits--1",
 )
 
@@ -71,13 +73,39 @@ def test_a_screen_reader_finds_its_way(browser: Browser, address: str, axe: str)
 
 def test_a_page_shows_changes_by_itself(browser: Browser, address: str, runs: Path) -> None:
     browser.open(f"{address}g/working/index.html")
-    browser.until("document.getElementById('live').textContent.startsWith('Live: changes')")
-    assert "1 waiting" in browser.ask("document.querySelector('[data-part=facts]').textContent")
+    browser.until(
+        "document.getElementById('live').textContent.endsWith('Live') && document.getElementById('live').title"
+    )
+    assert "7 waiting" in browser.ask("document.querySelector('[data-part=facts]').textContent")
     record = read_record(runs / "working" / RUN)
     groups_on_disk.write(evolve(record, state="cancelled", reason="somebody had enough"))
     browser.until("document.querySelector('[data-part=facts]').textContent.includes('1 cancelled')")
     assert "somebody had enough" in browser.ask("document.querySelector('[data-part=runs]').textContent")
     groups_on_disk.write(record)
+    assert browser.problems == []
+
+
+def test_nothing_is_wider_than_a_phone(browser: Browser, address: str) -> None:
+    for page in (*PAGES, "g/working/index.html"):
+        browser.open(address + page, width=400)
+        assert browser.ask("document.documentElement.scrollWidth") <= 400, page
+
+
+def test_filters_act_at_once_and_stay_in_the_address(browser: Browser, address: str) -> None:
+    browser.open(f"{address}index.html")
+    assert browser.ask("document.querySelector('form button').checkVisibility()") is False
+    browser.ask(
+        "{ const field = document.querySelector('[name=text]'); field.value = 'hostile'; "
+        "field.dispatchEvent(new Event('input', {bubbles: true})); } 0"
+    )
+    browser.until("document.querySelectorAll('.groups tbody tr').length === 1")
+    assert browser.ask("location.search") == "?text=hostile"
+    browser.open(f"{address}g/finished/index.html")
+    browser.ask(
+        "{ const field = document.querySelector('[name=agent]'); field.value = 'beta'; "
+        "field.dispatchEvent(new Event('input', {bubbles: true})); } 0"
+    )
+    browser.until("document.querySelector('[data-part=runs]').textContent.includes('4 runs')")
     assert browser.problems == []
 
 

@@ -15,9 +15,35 @@ def text(client: TestClient, address: str) -> str:
 
 def test_groups(client: TestClient) -> None:
     page = text(client, "index.html")
-    assert "2 gold, 1 silver, 2 bronze" in page
-    assert "8 graded" in page
-    assert "6 planned, 1 waiting, 1 failed" in page
+    assert "5 medals · 7 beat the sample" in page
+    assert "1 failed · 7 waiting" in page
+    assert "no medal · none beats the sample · 8 without a valid submission" in page
+    assert 'aria-label="8 without a valid submission"' in page
+
+
+def test_groups_can_be_chosen_by_the_address(client: TestClient) -> None:
+    page = text(client, "index.html?text=FINISH")
+    assert ">finished<" in page and ">working<" not in page
+    assert ">failing<" in text(client, "index.html?text=crash")  # an agent
+    page = text(client, "index.html?state=not+ended")
+    assert ">working<" in page and ">finished<" not in page
+    assert "None of " in text(client, "index.html?text=nothing-has-this")
+
+
+def test_a_group_says_what_failed_and_why(client: TestClient) -> None:
+    page = text(client, "g/failing/index.html")
+    found = page[page.index('id="failed"') : page.index('id="setups"')]
+    assert "time limit reached" in found and "KeyError: weights" in found
+    assert "it has 3 rows, not 5" in found  # the only reason of its kind, in the grader's words
+    assert 'href="../../g/failing/memory--optical-digits--0/index.html"' in found
+
+
+def test_setups_have_the_letters_colours_and_rates_of_the_report(client: TestClient) -> None:
+    page = text(client, "g/finished/index.html")
+    rates = page[page.index('class="rates"') : page.index('id="matrix"')]
+    assert rates.index('series-0">A<') < rates.index('series-1">B<')
+    assert "75.0 %" in rates and "50.0 %" in rates
+    assert 'series-1">B<' in text(client, "g/finished/beta--optical-digits--0/index.html")
 
 
 def test_a_group_has_its_agents_its_matrix_and_its_runs(client: TestClient) -> None:
@@ -42,7 +68,7 @@ def test_runs_can_be_chosen_and_ordered_by_the_address(client: TestClient) -> No
 def test_a_waiting_run_says_why(client: TestClient) -> None:
     assert "2 of 2 GPUs are in use" in text(client, "g/working/index.html")
     assert "2 of 2 GPUs are in use" in text(client, "g/working/alpha--optical-digits--0/index.html")
-    assert "the engine was killed" in text(client, "g/working/alpha--optical-digits--1/index.html")
+    assert "The engine was killed" in text(client, "g/working/alpha--optical-digits--1/index.html")
     assert "Nothing has happened yet" in text(client, "g/working/beta--optical-digits--0/index.html")
 
 
@@ -50,9 +76,16 @@ def test_a_run(client: TestClient) -> None:
     page = text(client, f"{RUN}/index.html")
     for words in ("0.92", "gold medal", "rank 17 of 1000", "it submitted its work", "5 events", "id</th>", "0.7</td>"):
         assert words in page, words
-    assert "Score over time" in page and "score by hours" in page
+    assert "Score over time" in page and "score by minutes" in page
     assert 'href="../../../g/finished/alpha--optical-digits--0/file.html?path=code%2Ftrain.py#L-3"' in page
     assert "changes.html?a=snapshots%2F60.csv&amp;b=snapshots%2F1800.csv" in page
+
+
+def test_a_run_that_failed_starts_with_the_reason_and_the_end_of_its_log(client: TestClient) -> None:
+    page = text(client, "g/failing/crash--optical-digits--0/index.html")
+    main = page[page.index('<main id="main">') :]
+    assert main.index("Crashed") < main.index("KeyError: weights") < main.index("mlecore runs logs")
+    assert "epoch 81" in page and "epoch 80\n" not in page  # 20 lines
 
 
 def test_code_changes_between_snapshots(client: TestClient) -> None:
@@ -81,7 +114,7 @@ def test_the_conversation(client: TestClient) -> None:
 def test_two_runs_side_by_side(client: TestClient) -> None:
     page = text(client, "compare.html?a=finished/alpha--optical-digits--0&b=finished/alpha--optical-digits--1")
     assert '<span class="removed">-model = 0</span><span class="added">+model = 1</span>' in page
-    assert "differs" in page and "score by hours" in page
+    assert "differs" in page and "score by minutes" in page
     assert "Snapshots side by side" in page and "Steps side by side" in page
     assert "I look at the data. 2" in page and "calls.html#step-3" in page and "result 1" in page
     assert client.get("compare.html?a=finished&b=finished/x").status_code == 404

@@ -83,15 +83,15 @@ def score_strip(axis: Axis, dots: Sequence[Dot], words: str = "") -> Markup:
     return svg("strip", _WIDTH, _HEIGHT, parts, words or "; ".join(dot.words for dot in dots))
 
 
-def strip_scale(medals: bool) -> Markup:
+def strip_scale(medals: bool, best: str = "best human") -> Markup:
     """The names of the steps, to show above strips; without medals there are two: the sample and the best run."""
     steps = enumerate(_STEPS) if medals else ((0, "sample"), (5, "best run"))
-    names = {"best": "best human"}
+    names = {"best": best}
     parts = [
         Markup('<text x="{}" y="11" text-anchor="middle">{}</text>').format(_at(at), names.get(name, name))
         for at, name in steps
     ]
-    words = "sample, median, bronze, silver, gold, best human" if medals else "sample, best run"
+    words = f"sample, median, bronze, silver, gold, {best}" if medals else "sample, best run"
     return svg("strip", _WIDTH, _HEIGHT, parts, words)
 
 

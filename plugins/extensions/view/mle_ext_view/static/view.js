@@ -2,9 +2,11 @@
 // A page that is live: when its event stream tells of a change, it fetches itself and replaces the parts that differ.
 const watched = document.querySelector("[data-events]");
 const fresh = async () => {
-  const answer = await fetch(location.href);
+  const asked = location.href;
+  const answer = await fetch(asked);
   if (!answer.ok) return;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  if (asked !== location.href) return; // a filter has changed meanwhile
   for (const part of document.querySelectorAll("[data-part]")) {
     const next = page.querySelector(`[data-part="${part.dataset.part}"]`);
     if (!next || next.innerHTML === part.innerHTML || part.contains(document.activeElement)) continue;
@@ -26,7 +28,7 @@ if (watched) {
   const open = () => {
     stream = new EventSource(watched.dataset.events);
     stream.onmessage = update;
-    stream.onopen = () => { status.textContent = "Live: changes appear by themselves."; update(); };
+    stream.onopen = () => { status.textContent = "● Live"; status.title = "Changes appear by themselves"; update(); };
     stream.onerror = () => { status.textContent = "Not connected: mlecore view has ended or does not answer."; };
   };
   // A browser has six connections to a server: a page that nobody sees gives its own back.
@@ -36,6 +38,19 @@ if (watched) {
   document.addEventListener("visibilitychange", turn);
   turn();
 }
+// Filters act at once, and the address has their state; without scripts there is a button.
+for (const form of document.querySelectorAll("form[data-now]")) {
+  for (const button of form.querySelectorAll("button")) button.hidden = true;
+  let soon = 0;
+  const show = async () => {
+    const given = new URLSearchParams([...new FormData(form)].filter(([, value]) => value));
+    history.replaceState(null, "", `${location.pathname}${given.size ? "?" : ""}${given}`);
+    await fresh();
+  };
+  form.addEventListener("input", () => { clearTimeout(soon); soon = setTimeout(show, 150); });
+  form.addEventListener("submit", (event) => { event.preventDefault(); show(); });
+}
+for (const end of document.querySelectorAll(".verdict pre.log")) end.scrollTop = end.scrollHeight;
 // A log that grows.
 const log = document.querySelector("[data-tail]");
 if (log) {
