@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mlecore.cli.shared import (
+    Folder,
     competitions_named,
     data_option,
     edition_option,
@@ -37,6 +38,11 @@ if TYPE_CHECKING:
     "--raw", type=click.Path(path_type=Path), help="Use this folder, the unpacked download; it is not changed."
 )
 @click.option("--archive", type=click.Path(path_type=Path), help="Use this downloaded file; it is not changed.")
+@click.option(
+    "--sealed",
+    type=Folder(),
+    help="Keep the answers in this folder, which only you can read; also those of data that are already prepared.",
+)
 @click.option("--keep-raw", is_flag=True, help="Keep the download and the unpacked files.")
 @click.option("--force", is_flag=True, help="Prepare again, even if the data are already prepared.")
 @click.option("--skip-verification", is_flag=True, help="Accept data that differ from the published data.")
@@ -51,6 +57,7 @@ def command(
     size: float | None,
     raw: Path | None,
     archive: Path | None,
+    sealed: Path | None,
     keep_raw: bool,
     force: bool,
     skip_verification: bool,
@@ -94,7 +101,19 @@ def command(
         Wanted(competition=found, source=source, force=force, keep_raw=keep_raw, verify=not skip_verification)
         for found in chosen
     ]
-    outcomes = _prepare(wanted, DataDirs.of(data))
+    dirs = DataDirs.of(data)
+    for found in chosen if force and sealed is None else ():
+        before = dirs.find(found.id, found.edition, synthetic)
+        if before and before.sealed:
+            fix = "Name the folder for the new ones: --sealed DIR"
+            raise UsageError(f"the answers of {found.id} are sealed in {before.sealed}", fix=fix)
+    outcomes = _prepare(wanted, dirs)
+    if sealed is not None:
+        from mlecore.data.sealing import seal
+
+        for result in (outcome.result for outcome in outcomes):
+            if not isinstance(result, MlecoreError):
+                click.echo(f"Answers sealed in {seal(result.prepared, sealed, dirs)}", err=True)
     if as_json:
         print_json([_row(outcome) for outcome in outcomes])
     _summarize(outcomes)

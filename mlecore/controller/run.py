@@ -236,7 +236,7 @@ class RunLife:
             await self.context.tasks.sleep(delay)
 
     def _answers_are_there(self, record: RunRecord) -> bool:
-        return self.context.experiment.inputs[record.competition].data.private.is_dir()
+        return bool((data := self.context.experiment.inputs[record.competition].data).sealed or data.private.is_dir())
 
     def _report_retry(self, run: ActiveRun, error: Exception, tries: int) -> None:
         name, why, reporter = run.record.name, explain(error), self.context.reporter

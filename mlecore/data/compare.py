@@ -6,13 +6,13 @@ A file whose size and time match the manifest counts as unchanged. If only the t
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
 
-from mlecore.data.manifest import FILES, hash_files, line_end, read_files, walk, write_files
+from mlecore.data.manifest import FILES, PARTS, hash_files, line_end, read_files, walk, write_files
 from mlecore.errors import DataError
 
 if TYPE_CHECKING:
@@ -34,19 +34,20 @@ def compare(
     lists: Path,
     progress: Progress | None = None,
     *,
+    parts: Sequence[str] = PARTS,
     everything: bool = True,
     reading: Callable[[int, int], None] = lambda files, size: None,
 ) -> Comparison:
     """Compare the files in ``root`` with the manifest in ``lists``. Raises DataError for what cannot be read.
 
-    ``everything``: read all files, not only those whose time differs. ``reading`` is called with the number of files
-    to read and their total size in bytes.
+    ``parts``: the folders to compare. ``everything``: read all files, not only those whose time differs. ``reading`` is
+    called with the number of files to read and their total size in bytes.
     """
     if everything:
-        there: Found = {path: (status.st_size, status.st_mtime_ns) for path, status in walk(root)}
-        wanted = {entry.path: entry for entry in read_files(lists)}
+        there: Found = {path: (status.st_size, status.st_mtime_ns) for path, status in walk(root, parts)}
+        wanted = {entry.path: entry for entry in read_files(lists) if entry.path.startswith((*parts,))}
     else:
-        there, missing = _suspects(root, lists)
+        there, missing = _suspects(root, lists, parts)
         suspects = there.keys() | missing
         wanted = {entry.path: entry for entry in read_files(lists) if entry.path in suspects} if suspects else {}
     problems = [f"{path}: is missing" for path in wanted if path not in there]
@@ -69,7 +70,7 @@ def compare(
     return Comparison(sorted(problems), times)
 
 
-def _suspects(root: Path, lists: Path) -> tuple[Found, set[str]]:
+def _suspects(root: Path, lists: Path, parts: Sequence[str]) -> tuple[Found, set[str]]:
     """Files whose size and time the manifest does not have, and paths of the manifest without such a file.
 
     Compares the manifest's lines as text, which takes seconds for a million files.
@@ -81,14 +82,15 @@ def _suspects(root: Path, lists: Path) -> tuple[Found, set[str]]:
     except (OSError, ValueError) as error:
         raise DataError(f"{path} cannot be read: {error}", fix="Prepare again with --force") from None
     found: Found = {}
-    for name, status in walk(root):
+    for name, status in walk(root, parts):
         line = line_end(status.st_size, status.st_mtime_ns, name)
         if line in expected:
             expected.remove(line)
         else:
             found[name] = (status.st_size, status.st_mtime_ns)
     try:
-        return found, {json.loads(line.split(" ", 2)[2]) for line in expected}
+        missing = {json.loads(line.split(" ", 2)[2]) for line in expected}
+        return found, {path for path in missing if path.startswith((*parts,))}
     except (ValueError, IndexError) as error:
         raise DataError(f"{path} is damaged: {error}", fix="Prepare again with --force") from None
 

@@ -110,10 +110,11 @@ def entries(root: Path, progress: Progress | None = None, known: HashCache | Non
     return sorted(found, key=lambda entry: entry.path)
 
 
-def walk(root: Path) -> Iterator[tuple[str, os.stat_result]]:
-    """Path and status of every file under ``public/`` and ``private/``. Raises DataError for links and the like.
+def walk(root: Path, parts: Iterable[str] = PARTS) -> Iterator[tuple[str, os.stat_result]]:
+    """Path and status of every file under ``public/`` and ``private/``, or under one of them.
 
-    A link could lead out of the folder, and a backend would copy its target.
+    Raises DataError for links and the like: a link could lead out of the folder, and a backend would copy its target.
+    ``private`` itself is one where answers are sealed.
     """
 
     def below(folder: str, prefix: str) -> Iterator[tuple[str, os.stat_result]]:
@@ -128,7 +129,7 @@ def walk(root: Path) -> Iterator[tuple[str, os.stat_result]]:
                 else:
                     raise DataError(f"{entry.path} is neither a file nor a folder; prepared data contain no others")
 
-    for part in PARTS:
+    for part in parts:
         try:
             yield from below(str(root / part), part)
         except OSError as error:
@@ -159,7 +160,7 @@ def write(root: Path, entries: Iterable[Entry], into: Path | None = None, **head
     """Write both files of the manifest of ``root`` (into ``into``, by default ``root`` itself), the head last."""
     entries = list(entries)
     into = into or root
-    parts = {part: _summary(entries, part) for part in PARTS}
+    parts = {part: summary(entries, part) for part in PARTS}
     manifest = Manifest(public=parts["public"], private=parts["private"], **head)
     write_files(into, entries)
     write_head(into, manifest)
@@ -250,7 +251,8 @@ def sha256(path: str) -> str:
     return digest.hexdigest()
 
 
-def _summary(entries: list[Entry], part: str) -> Part:
+def summary(entries: Iterable[Entry], part: str) -> Part:
+    """The totals over the entries of "public" or "private", which are in the order of the paths."""
     import hashlib
 
     mine = [entry for entry in entries if entry.path.startswith(part + "/")]

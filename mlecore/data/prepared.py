@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attrs import Factory, field, frozen
 
-from mlecore.data.manifest import Manifest
-from mlecore.errors import NotPrepared
+from mlecore.data.manifest import PARTS, Manifest
+from mlecore.errors import DataError, NotPrepared
 from mlecore.model.data_kind import DataKind
 
 if TYPE_CHECKING:
@@ -37,6 +38,25 @@ class Prepared:
     @property
     def private(self) -> Path:
         return self.root / "private"
+
+    @property
+    def sealed(self) -> Path | None:
+        """The folder elsewhere that has the answers, if they are sealed (mlecore.data.sealing)."""
+        return self.private.readlink() if self.private.is_symlink() else None
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The folders that this user can read here: of sealed data perhaps only "public"."""
+        hidden = self.sealed and not os.access(self.private, os.R_OK | os.X_OK)
+        return tuple(part for part in PARTS if not (hidden and part == "private"))
+
+    def require_answers(self) -> None:
+        """Raises DataError if the answers are sealed where this user cannot read them."""
+        if self.parts != PARTS:
+            raise DataError(
+                f"the answers of {self.competition} are sealed in {self.sealed}, which this user cannot read here",
+                fix="Where they can be read, grade the runs: mlecore runs grade GROUP (docs/own-data.md)",
+            )
 
     def description(self, facts: Facts) -> str:
         """As the agent reads it, if nothing is obfuscated: data that MLE-bench prepared have their own."""

@@ -32,15 +32,17 @@ def recheck(
 ) -> list[str]:
     """Differences from the manifest, and from the published checksums and counts if the data once matched those.
 
-    Reads every byte. Raises NotPrepared if there is nothing to check.
+    Reads every byte. Raises NotPrepared if there is nothing to check, and DataError if only the public part can
+    be read here, and is unchanged.
     """
     found = open_prepared(competition, dirs, synthetic=synthetic, progress=progress)
     head = found.manifest
     assert head is not None
-    compared = compare(found.root, found.lists, progress)
+    compared = compare(found.root, found.lists, progress, parts=found.parts)
     problems = compared.problems
     if not problems:
         _remember(found, dirs, compared.times)
+        found.require_answers()
     if head.verified and head.source != "synthetic":
         problems += wrong_checksums(found.root, competition.facts) + wrong_counts(found.root, competition.facts)
     return problems
@@ -59,7 +61,7 @@ def require_unchanged(
         which = "all of its files" if everything else f"{counted(files, 'file')} with another time than when prepared"
         say(f"{found.competition}: comparing the content of {which} with the manifest ({show_size(size)})")
 
-    compared = compare(found.root, found.lists, everything=everything, reading=reading)
+    compared = compare(found.root, found.lists, parts=found.parts, everything=everything, reading=reading)
     if compared.problems:
         raise _changed(found, compared.problems)
     _remember(found, dirs, compared.times)
@@ -77,8 +79,9 @@ def require_grading_data(facts: Facts, data: Prepared) -> None:
     and time of the other files in ``private/``.
 
     Takes about a millisecond plus the time to hash answers and sample. Raises DataError with the names of changed
-    files. Does nothing for data without a manifest.
+    files, or if the answers are sealed elsewhere. Does nothing for data without a manifest.
     """
+    data.require_answers()
     if data.manifest is None:
         return
     sample = facts.sample.partition("!")[0]

@@ -36,6 +36,7 @@ def command(ids: tuple[str, ...], split: tuple[str, ...], data: tuple[Path, ...]
                     "edition": prepared.edition,
                     "synthetic": prepared.synthetic,
                     "root": str(prepared.root),
+                    "sealed": str(prepared.sealed) if prepared.sealed else None,
                     "manifest": None if prepared.manifest is None else asdict(prepared.manifest),
                 }
                 for prepared in found
@@ -53,5 +54,6 @@ def command(ids: tuple[str, ...], split: tuple[str, ...], data: tuple[Path, ...]
             if head is None
             else [head.source, show_size(head.bytes), "yes" if head.verified else "no"]
         )
-        rows.append([prepared.competition, prepared.edition, *known, str(prepared.root)])
+        sealed = f", answers in {prepared.sealed}" if prepared.sealed else ""
+        rows.append([prepared.competition, prepared.edition, *known, str(prepared.root) + sealed])
     print_table(["ID", "EDITION", "FROM", "SIZE", "AS PUBLISHED", "WHERE"], rows)

@@ -48,6 +48,8 @@ def command(
     dirs = DataDirs.of(data)
     competitions = [competition(id, edition) for id in ids]
     opened = [open_prepared(each, dirs, synthetic=synthetic, verified=False) for each in competitions]
+    for each in opened:
+        each.require_answers()
     audited = []
     for chosen, prepared in zip(competitions, opened, strict=True):
         results = audit(chosen, prepared)
