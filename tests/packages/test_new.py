@@ -14,6 +14,7 @@ from mle_ext_own_data.examples import example
 from mlecore.plugins.discovery import PREFIXES
 from mlecore_testing.scaffold import KINDS, package, write
 
+PLUGINS = Path(__file__).parents[2] / "plugins"
 CLI = "from mlecore.cli import main; main()"
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -55,3 +56,27 @@ def test_answers_are_not_published(build: Callable[[Path], Path], tmp_path: Path
     with zipfile.ZipFile(build(folder)) as wheel:
         assert "mle_comp_my_own/competition.toml" in wheel.namelist()
         assert not [name for name in wheel.namelist() if "answers" in name]
+
+
+def test_new_packages_keep_data_out_of_git_and_wheels_when_installed_from_wheels(
+    install: Callable[[Path], None], build: Callable[[Path], Path], run: Run, tmp_path: Path
+) -> None:
+    for place in ("libraries/testing", "extensions/own-data"):
+        install(PLUGINS / place)
+    imported = run("-c", "import mlecore_testing, mle_ext_own_data; print(mlecore_testing.__file__)")
+    assert str(tmp_path) in imported.stdout
+    for kind in (*KINDS, "competition"):
+        done = run("-c", CLI, "new", kind, "my-own", "--into", str(tmp_path))
+        assert done.returncode == 0, done.stderr
+        folder = tmp_path / f"{PREFIXES[kind]}my-own"
+        subprocess.run(["git", "init", "-q", str(folder)], check=True)
+        for place in ("raw_data.txt", f"mle_{kind}/raw_data.txt", "prepared/private/test.csv", "data/answers.csv"):
+            subprocess.run(["git", "-C", str(folder), "check-ignore", "--no-index", "-q", place], check=True)
+    module = folder / "mle_comp_my_own"
+    (module / "raw_data.txt").write_text("/home/somebody/answers.csv")
+    (module / "raw_data").mkdir()
+    (module / "raw_data" / "own.csv").touch()  # --include-data
+    with zipfile.ZipFile(build(folder)) as wheel:
+        assert [name for name in wheel.namelist() if "raw_data" in name and not name.endswith("/")] == [
+            "mle_comp_my_own/raw_data/own.csv"
+        ]

@@ -8,6 +8,7 @@ import shutil
 import tempfile
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
 
@@ -16,10 +17,14 @@ from mle_ext_own_data.writing.description import description
 from mle_ext_own_data.writing.facts import facts_text, test_part
 from mle_ext_own_data.writing.module import init_code, raw_names, task_in_words
 from mle_ext_own_data.writing.schema import schema, synthetic_code
+from mle_ext_own_data.writing.telling import follows
 from mlecore.errors import UsageError
 from mlecore_testing.scaffold import Package, checked, write
 from mlecore_toolkit import read_cells
 from mlecore_toolkit.prepare.own_data import INCLUDED, PLACES
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _TEMPLATES = Path(__file__).parents[1] / "templates" / "own"
 _LARGE = 10_000_000  # bytes, above which a package should not contain its data
@@ -48,22 +53,21 @@ def write_competition(draft: Draft, into: Path, *, include_data: bool = False) -
     folder = into / package.distribution
     if folder.exists() or folder.is_symlink():
         raise UsageError(f"{folder} already exists; nothing was written", fix="Remove it, or name another --into.")
-    draft, given, notes = _replaced_id(draft)
-    init = init_code(draft, given)
     into.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(
-        prefix=".mlecore-", dir=into
-    ) as name:  # on the disk of the package: links, no copies
-        root = Path(name)
-        _prepare(draft, init, root)
-        train = read_cells(root / "public" / "train.csv")
-        columns = schema(draft, train)
+    given, notes = None, list[str]()
+    with tempfile.TemporaryDirectory(prefix=".mlecore-", dir=into) as name:  # on the same disk: links, no copies
+        train = _prepare(draft, init_code(draft, given), Path(name) / "1")
+        if why := _telling(draft, train):
+            draft, given, notes = evolve(draft, id=None), draft.id, [why]
+            train = _prepare(draft, init_code(draft, given), Path(name) / "2")
+        root = Path(name) / ("2" if notes else "1")
+        asked = read_cells(root / "private" / "test.csv").height
         values = {
             "title": draft.title,
-            "init": init,
-            "synthetic": synthetic_code(draft, columns),
-            "facts": _facts(draft, root, len(train)),
-            "described": description(draft, root / "public"),
+            "init": init_code(draft, given),
+            "synthetic": synthetic_code(draft, schema(draft, train)),
+            "facts": _facts(draft, root, train.height, asked),
+            "described": description(draft, root / "public", train, asked),
             **_readme(draft, package, include_data),
         }
         del train
@@ -77,16 +81,17 @@ def write_competition(draft: Draft, into: Path, *, include_data: bool = False) -
     return Written(folder=folder, package=package, notes=tuple(notes))
 
 
-def _prepare(draft: Draft, init: str, root: Path) -> None:
-    """Run the package's own ``prepare`` on the data where they are."""
+def _prepare(draft: Draft, init: str, root: Path) -> pl.DataFrame:
+    """Run the package's own ``prepare`` on the data where they are; returns the training part."""
     raw, public, private = (root / name for name in ("raw", "public", "private"))
     for made in (raw, public, private):
-        made.mkdir()
+        made.mkdir(parents=True)
     for place in (draft.table, draft.files):
         if place is not None:
             (raw / place.name).symlink_to(place.absolute())
     (root / "package.py").write_text(init, encoding="utf-8")
     _loaded(root / "package.py").prepare(raw, public, private)
+    return read_cells(public / "train.csv")
 
 
 def _loaded(path: Path) -> ModuleType:
@@ -97,9 +102,9 @@ def _loaded(path: Path) -> ModuleType:
     return module
 
 
-def _facts(draft: Draft, root: Path, train: int) -> str:
+def _facts(draft: Draft, root: Path, train: int, test: int) -> str:
     tables = ("public/train.csv", "public/test.csv", "public/sample_submission.csv", "private/test.csv")
-    rows = {"public/train.csv": train, "private/test.csv": len(read_cells(root / "private" / "test.csv"))}
+    rows = {"public/train.csv": train, "private/test.csv": test}
     folders = ("public/train", "public/test") if draft.files is not None else ()
     files = {path: sum(entry.is_file() for entry in (root / path).rglob("*")) for path in folders}
     return facts_text(draft, rows, files, {path: _md5(root / path) for path in tables})
@@ -143,26 +148,13 @@ def _include(places: list[Path], target: Path) -> list[str]:
     return [f"the package contains {size / 1e6:,.0f} MB of data: too much for git and a package index"]
 
 
-def _replaced_id(draft: Draft) -> tuple[Draft, str | None, list[str]]:
-    """(draft, the replaced column, why): a column of ids that follows the target is left out, and rows are numbered."""
+def _telling(draft: Draft, train: pl.DataFrame) -> str | None:
+    """Why rows need new ids, if they do."""
     if draft.id is None:
-        return draft, None, []
+        return None
     if draft.id in draft.classes:
-        why = f"{draft.id} is the name of a class, too, so rows get new ids in another column"
-        return evolve(draft, id=None), draft.id, [why]
-    if draft.table is None or draft.delimiter is not None:
-        return draft, None, []
-    from mle_ext_own_data.writing.telling import follows
-
-    cells = read_cells(draft.table, **_reading(draft)).select(draft.id, *draft.targets)
+        return f"{draft.id} is the name of a class, too, so rows get new ids in another column"
     for target in draft.targets:
-        if (strength := follows(cells[draft.id], cells[target])) is not None:
-            why = f"{draft.id} follows {target} (rank correlation {strength:+.2f}), so rows get new ids"
-            return evolve(draft, id=None), draft.id, [why]
-    return draft, None, []
-
-
-def _reading(draft: Draft) -> dict[str, str]:
-    reading = draft.reading
-    options = {"separator": reading.separator, "encoding": reading.encoding, "decimal": reading.decimal}
-    return {**options, **({"member": reading.member} if reading.member else {})}
+        if (strength := follows(train[draft.id], train[target])) is not None:
+            return f"{draft.id} follows {target} (rank correlation {strength:+.2f}), so rows get new ids"
+    return None

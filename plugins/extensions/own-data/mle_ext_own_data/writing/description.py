@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,16 +31,13 @@ class _Line:
     missing: str
 
 
-def description(draft: Draft, public: Path) -> str:
-    """The text, from the public files."""
-    from mlecore_toolkit import read_cells
-
-    train = read_cells(public / "train.csv")
-    rows = len(read_cells(public / "test.csv"))
-    sample = (public / "sample_submission.csv").read_text(encoding="utf-8").splitlines()[: _EXAMPLE + 1]
+def description(draft: Draft, public: Path, train: pl.DataFrame, asked: int) -> str:
+    """The text, from the public files: the training part, and the number of rows of the test part."""
+    with (public / "sample_submission.csv").open(encoding="utf-8") as file:
+        sample = [line.rstrip("\n") for line in islice(file, _EXAMPLE + 1)]
     parts = [
         f"# {draft.title}\n\n## The task\n\n{_task(draft)}",
-        f"## Files\n\n{_files(draft, len(train), rows)}",
+        f"## Files\n\n{_files(draft, len(train), asked)}",
         f"## Columns\n\n{_columns(draft, train)}",
         f"## Submission\n\n{_submission(draft, sample)}",
         f"## Evaluation\n\n{_evaluation(draft)}",
@@ -111,12 +109,12 @@ def _line(draft: Draft, name: str, kind: str, cells: pl.Series) -> _Line:
 def _values(kind: str, known: pl.Series) -> str:
     import polars as pl
 
-    distinct = known.n_unique()
     if kind in ("number", "integer"):
         numbers = known.cast(pl.Float64, strict=False).drop_nulls()
         if len(numbers):
             low, high = (f"{float(end):.6g}".replace("e+", "e") for end in numbers.sort()[[0, -1]])
             return f"from {low} to {high}"
+    distinct = known.n_unique()
     if kind in ("category", "boolean") or distinct <= _LISTED:
         values = sorted(known.unique().to_list())
         if len(values) <= _LISTED:

@@ -13,10 +13,9 @@ _CLASSES = 20  # that are tried one by one
 
 
 def follows(ids: pl.Series, target: pl.Series) -> float | None:
-    """The rank correlation of the ids' numbers, or of their places in the file, with a target, or one of its classes.
+    """The rank correlation of the ids' numbers (`P0012`: 12) with a target, or with one of its classes.
 
-    None if it is within chance. A target is numbers, or classes; ids without a number count by the rows' order, which
-    preparing shuffles, so they tell nothing.
+    None if it is weak or within chance, or if ids have no numbers.
     """
     import polars as pl
 
