@@ -103,13 +103,14 @@ def _guessed(path: Path, block: bytes) -> str:
     from charset_normalizer import from_bytes
 
     lines = [line for line in block.splitlines() if not line.isascii()]
-    best = from_bytes(b"\n".join(lines[:500]), cp_isolation=list(_ENCODINGS)).best()
-    if best is None:
+    found = list(from_bytes(b"\n".join(lines[:500]), cp_isolation=list(_ENCODINGS)))
+    if not found:
         raise UsageError(
             f"{path} is text in no known encoding, or no text: it is {describe_bytes(block)[0]}",
             fix="Save it as UTF-8, or as Parquet.",
         )
-    return "cp1252" if "cp1252" in best.could_be_from_charset else best.encoding
+    best = min(found, key=lambda match: (match.chaos, -match.coherence, _ENCODINGS.index(match.encoding)))
+    return str(best.encoding)
 
 
 def _separator(path: Path, text: str, whole: bool) -> str:

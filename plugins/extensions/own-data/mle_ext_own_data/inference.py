@@ -62,7 +62,7 @@ def infer(rows: Rows, asked: Asked) -> Draft:
     kept = [name for name in names if name not in (*asked.drop, *wanted)]
     drop, why_drop = _dropped(frame, kept, asked)
     id, reasons["id"], told = _id(frame, [name for name in kept if name not in drop], wanted, asked, found)
-    drop = (*drop, *told)
+    drop, why_drop = (*drop, *told), [*why_drop, *(f"{brief(name)} follows the target" for name in told)]
     reasons["drop"] = "; ".join([*(["asked for by --drop"] if asked.drop else []), *why_drop])
     if all(name in (*drop, id, *((found[1],) if found else ()), *wanted) for name in names) and found is None:
         raise UsageError("no column is left to predict the target from", fix="Drop less, or name a table with more.")
@@ -257,7 +257,7 @@ def _id(
         if name not in telling and found is None:
             return name, "its name and values, different in every row", tuple(telling)
     if telling:
-        words = f"{brief(telling[0])} follows the target, so it is dropped, and the package numbers the rows"
+        words = f"{brief(telling[0])} follows the target, so the package numbers the rows"
         return None, words, tuple(telling)
     return None, "no column names the rows, so the package numbers them", ()
 
@@ -293,23 +293,22 @@ def _odd(frame: pl.DataFrame, target: Target, wanted: Sequence[str]) -> list[str
             have = "1 class has" if single.height == 1 else f"{single.height} classes have"
             notes.append(f"{have} one row only, which goes to the training part: {shown}.")
     features = [name for name in frame.columns if name not in wanted]
-    same = [
-        name
-        for name in features
-        if frame[name].null_count() < frame.height and frame[name].drop_nulls().n_unique() == 1
-    ]
+    empty, distinct = frame.null_count().row(0, named=True), frame.select(pl.all().n_unique()).row(0, named=True)
+    same = [name for name in features if empty[name] < frame.height and distinct[name] - (empty[name] > 0) == 1]
     if same:
         notes.append(f"{_some(same)} the same in every row that has a value.")
     mixed = []
     for name in features:
         if frame[name].dtype == pl.String:
             cells = frame[name].drop_nulls().head(_LARGE)
-            numbers = cells.len() - cells.str.strip_chars().cast(pl.Float64, strict=False).null_count()
-            if 0.5 * cells.len() < numbers < cells.len():
+            count = cells.len() - cells.str.strip_chars().cast(pl.Float64, strict=False).null_count()
+            if 0.5 * cells.len() < count < cells.len():
                 mixed.append(name)
     if mixed:
         notes.append(f"{_some(mixed)} mostly numbers, with text between them.")
-    infinite = [name for name in features if frame[name].dtype.is_float() and frame[name].is_infinite().any()]
+    numbers = [name for name in features if frame[name].dtype.is_float()]
+    unbounded = frame.select(pl.col(numbers).is_infinite().any()).row(0, named=True) if numbers else {}
+    infinite = [name for name, found in unbounded.items() if found]
     if infinite:
         notes.append(f"{_some(infinite)} infinite in some rows.")
     return notes

@@ -111,7 +111,10 @@ def _csv(path: Path) -> Rows:
     comma = reading.separator != "," and any(_decimal_comma(frame[name]) for name in frame.columns)
     reading = evolve(reading, decimal="," if comma else ".")
     columns = [typed(column, comma=comma) for column in frame]
-    return Rows(frame=pl.DataFrame(columns), reading=reading, table=path)
+    notes = []
+    if not reading.encoding.startswith("utf-"):
+        notes.append(f"The encoding {reading.encoding} is a guess: if letters look wrong, save the table as UTF-8.")
+    return Rows(frame=pl.DataFrame(columns), reading=reading, table=path, notes=tuple(notes))
 
 
 def _decimal_comma(column: pl.Series) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
+from mle_ext_own_data.targets import MOST_CLASSES
 from mlecore_toolkit.prepare.synthetic_tables import ColumnSchema
 
 if TYPE_CHECKING:
@@ -30,12 +32,11 @@ def schema(column: pl.Series, *, file: bool = False, group: bool = False, target
 
     cells = column.drop_nulls()
     more: dict[str, Any] = {"missing": round(column.null_count() / column.len(), 4), "target": target}
-    distinct = cells.n_unique()
-    if file or (group and distinct):
+    if file or group:
         prefix = "" if cells.dtype.is_numeric() or file else "g"
         suffix = _ending(cells) if file else ""
         low = float(cells.min()) if cells.dtype.is_integer() else None  # type: ignore[arg-type]
-        each = 1.0 if file else max(1.0, cells.len() / distinct)
+        each = 1.0 if file else max(1.0, cells.len() / cells.n_unique())
         return ColumnSchema(
             column.name, "file" if file else "id", low=low, prefix=prefix, suffix=suffix, rows_each=each, missing=0.0
         )
@@ -46,9 +47,10 @@ def schema(column: pl.Series, *, file: bool = False, group: bool = False, target
         more["shares"] = (1 - share, share)
         return ColumnSchema(column.name, "boolean", **more)
     if column.dtype.is_numeric():
-        if distinct <= (20 if not target else 1000) and (target or distinct <= 2) and column.dtype.is_integer():
+        distinct = cells.n_unique() if column.dtype.is_integer() else math.inf
+        if distinct <= (MOST_CLASSES if target else 2):
             return _category(cells, more)
-        if column.dtype.is_integer() and distinct == column.len() and not target:
+        if distinct == column.len() and not target:
             return ColumnSchema(column.name, "id", low=float(cells.min()), **more)  # type: ignore[arg-type]
         return _number(cells, more)
     if column.dtype.is_temporal():
@@ -59,6 +61,7 @@ def schema(column: pl.Series, *, file: bool = False, group: bool = False, target
         _MIXED * cells.len()
     ):
         return _number(numbers, {**more, "missing": round(1 - numbers.len() / column.len(), 4)})
+    distinct = cells.n_unique()
     length, words = cells.str.len_chars().mean(), cells.str.count_matches(" ").mean()
     wordy = float(words or 0) + 1 >= _WORDY or float(length or 0) > _SHORT  # type: ignore[arg-type]
     if not target and wordy and distinct > _CATEGORIES:
@@ -82,15 +85,21 @@ def _number(cells: pl.Series, more: dict[str, Any]) -> ColumnSchema:
     import polars as pl
 
     if cells.dtype.is_integer():
-        steps = tuple(float(cells.quantile(share) or 0) for share in _STEPS)
+        steps = _steps(cells)
         more["quantiles"] = tuple(map(round, steps))
         return ColumnSchema(cells.name, "integer", **more)
     finite = cells.filter(cells.is_finite())
-    steps = tuple(float(finite.quantile(share) or 0) for share in _STEPS) if finite.len() else (0.0, 1.0)
+    steps = _steps(finite) if finite.len() else (0.0, 1.0)
     head = finite.head(_HEAD).cast(pl.Float64).to_list()
     decimals = max((len(f"{value:.{_DECIMALS}f}".rstrip("0").partition(".")[2]) for value in head), default=3)
     more["quantiles"] = steps
     return ColumnSchema(cells.name, "number", decimals=decimals, **more)
+
+
+def _steps(cells: pl.Series) -> tuple[float, ...]:
+    """Its quantiles."""
+    ordered = cells.sort()
+    return tuple(float(ordered[round(share * (ordered.len() - 1))]) for share in _STEPS)
 
 
 def _date(cells: pl.Series, form: str, more: dict[str, Any]) -> ColumnSchema:

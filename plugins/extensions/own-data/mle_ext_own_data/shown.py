@@ -38,7 +38,7 @@ def _rows(draft: Draft) -> Iterator[Row]:
     yield "id", draft.id or "a new column", why["id"], "--id"
     by = "" if draft.split.by in ("random", "stratified") else f" {draft.split.column}"
     yield "split", f"{_SPLITS[draft.split.by]}{by}", why["split"], "--group, --time"
-    yield "test part", f"{draft.split.test_size:.0%}", why["test_size"], "--test-size"
+    yield "test part", f"{draft.split.test_size:.0%} of the rows", why["test_size"], "--test-size"
     if draft.drop:
         more = f" and {len(draft.drop) - 5:,} more" if len(draft.drop) > 5 else ""
         yield "dropped", ", ".join(draft.drop[:5]) + more, why["drop"], "--drop"

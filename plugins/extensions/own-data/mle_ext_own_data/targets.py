@@ -26,6 +26,7 @@ _YES = {"yes", "y", "true", "t", "1", "1.0", "positive", "pos", "malignant", "ch
 _BALANCED = 0.6  # share of the most frequent class up to which accuracy says enough
 _SKEWED = 20  # 99th percentile over median of a regression whose ratios count
 _DELIMITERS = "|;, "
+_EVEN = 5  # the rarest code of classes has a share of at least this part of the mean; counts of things have rarer ones
 _REPEATED = 3  # rows of a label on average
 
 
@@ -130,7 +131,7 @@ def _of_numbers(
     if _SCALE.search(column.name) or (dense and low > 1):
         found.remove(grades)
         found.insert(found.index(classes), grades)
-    elif not dense or low not in (0, 1) or int(counts.min() or 0) < values.len() / distinct / 10:  # type: ignore[arg-type]
+    elif not dense or low not in (0, 1) or int(counts.min() or 0) < values.len() / distinct / _EVEN:  # type: ignore[arg-type]
         return [found[0], regression, *found[1:]] if found[0].task == "ranking" else [regression, *found]
     return [*found, regression]
 
@@ -216,9 +217,9 @@ def _regression(columns: Sequence[pl.Series], why: str) -> Target:
     metrics = [metric for metric in METRICS["regression"] if metric.name not in unfit]
     ratios = [_quantile(column, 0.99) / _quantile(column, 0.5) for column in columns if _quantile(column, 0.5) > 0]
     words = "the usual one of numbers"
-    if positive and len(ratios) == len(columns) and max(ratios) > _SKEWED:
+    if positive and len(ratios) == len(columns) and min(ratios) > _SKEWED:
         metrics.sort(key=lambda metric: metric.name != "rmsle")
-        words = f"the greatest values are {max(ratios):.0f} times the usual one"
+        words = f"the greatest values are {min(ratios):.0f} times the usual one"
     return _target("regression", why, metrics, words)
 
 
