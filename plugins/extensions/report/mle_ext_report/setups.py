@@ -38,7 +38,7 @@ def setups(graded: Iterable[Graded]) -> list[Setup]:
     One setup may have competitions with synthetic data beside others with published ones. Only where an agent ran the
     same competition on two kinds of data, it has a setup for each kind.
     """
-    graded = _with_kinds(graded)
+    graded = _with_kinds(_with_agents(list(graded)))
     kinds: dict[tuple[object, ...], set[DataKind | None]] = defaultdict(set)
     for item in graded:
         kinds[_key(item.run), item.run.competition].add(item.run.data_kind)
@@ -71,6 +71,21 @@ def _with_kinds(graded: Iterable[Graded]) -> list[Graded]:
         )
         for item in graded
     ]
+
+
+def _with_agents(graded: Sequence[Graded]) -> list[Graded]:
+    """A run that has not begun gets the agent that its group's others began with: its plan leaves out what is usual."""
+    begun = {_planned(item.run): item.run.agent for item in graded if item.run.agent.version}
+    return [
+        item
+        if item.run.agent.version
+        else evolve(item, run=evolve(item.run, agent=begun.get(_planned(item.run), item.run.agent)))
+        for item in graded
+    ]
+
+
+def _planned(run: RunRecord) -> tuple[str, str, str]:
+    return run.group_uid, run.agent.name, run.label
 
 
 def _known(items: Sequence[Graded]) -> RunRecord:

@@ -60,6 +60,16 @@ def test_a_run_that_has_not_begun_shares_the_data_of_its_group(graded) -> None:
     assert [[item.run.competition for item in setup.runs] for setup in setups(items)] == [["a"], ["a", "b"]]
 
 
+def test_a_run_that_has_not_begun_has_the_options_of_its_group(graded) -> None:
+    """Records have all options, plans only those that were given."""
+    begun = graded("a", agent=PluginUse(name="aide", version="1.0", options={"steps": "50"}), label="l")
+    planned = graded("b", agent=PluginUse(name="aide"), label="l", state="planned", made=None)
+    (setup,) = setups([begun, planned])
+    assert len(setup.runs) == 2
+    elsewhere = graded("b", agent=PluginUse(name="aide"), label="l", group="two", state="planned", made=None)
+    assert len(setups([begun, elsewhere])) == 2
+
+
 def test_differences_are_named(run) -> None:
     same = [run(seed=0), run(seed=1), run("leaf-classification", data_digest="other")]
     assert differences(same) == {}

@@ -116,6 +116,7 @@ def group_page(site: Site, name: str, query: Mapping[str, str]) -> str:
         goal=goal,
         rates_of=rates,
         top=rate_top(row.rate for row in rates),
+        unrated=[setup for setup in setups if setup.name not in {row.name for row in rates}],
         setups=setups,
         of=of,
         matrix=_matrix(setups, links, name) if len(rows) <= _SQUARES else None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
@@ -67,7 +68,8 @@ def run_page(site: Site, group: str, name: str) -> str:
     links = Links(3, site.static)
     linked = {file.path for file in listed(record.folder, most=IN_FOLDER)[0]} if site.static else None
     found, damaged = read_findings(record)
-    setups = setups_of(site.catalogue.group(group).look().rows.values())
+    runs = site.catalogue.group(group).look()
+    setups = setups_of(runs.rows.values())
     setup = next((each for each in setups if any(row.record.name == record.name for row in each.rows)), None)
     failed = verdict(record, graded.report)
     return site.render(
@@ -77,6 +79,8 @@ def run_page(site: Site, group: str, name: str) -> str:
         live="" if record.settled else links.events(group, name),
         group=group,
         record=record,
+        elapsed=record.elapsed(datetime.now(UTC)),
+        controlled=runs.controlled,
         setup=setup,
         alone=len(setups) < 2,
         report=graded.report,

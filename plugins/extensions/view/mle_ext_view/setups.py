@@ -18,11 +18,9 @@ from mle_ext_report.setups import Setup as ReportSetup
 from mle_ext_report.setups import setups as report_setups
 from mle_ext_report.summary import split_summaries
 
-from mlecore.util.units import counted
-
 from .rows import Row
 
-GOALS = {"any_medal": "Earns a medal", "beats_sample": "Beats the sample submission"}
+GOALS = {"any_medal": "Medal rate", "beats_sample": "Rate of beating the sample"}
 
 
 @frozen(kw_only=True)
@@ -106,8 +104,9 @@ def rate_rows(setups: Sequence[Setup], link: Callable[[Setup], str]) -> tuple[st
         for setup in setups
         if (row := _rate_row(setup, goal, letter=setup.letter if len(setups) > 1 else "", link=link(setup)))
     ]
-    number = len({row.record.competition for setup in setups for row in setup.rows})
-    words = f"{GOALS[goal]}, in percent of {counted(number, 'competition') if number > 1 else 'runs'}"
+    competitions = {row.record.competition for setup in setups for row in setup.rows}
+    where = f"over {len(competitions)} competitions" if len(competitions) > 1 else f"on {competitions.pop()}"
+    words = f"{GOALS[goal]} {where}"
     return words, sorted(rows, key=lambda row: row.rate.mean, reverse=True)
 
 

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
+import groups_on_disk
+from mle_ext_view.group_page import groups_page
+from mle_ext_view.run_page import run_page
+from mle_ext_view.site import Site
 from starlette.testclient import TestClient
+
+from mlecore.model.facts import Reference
+from mlecore_testing.grades import report
 
 RUN = "g/finished/alpha--optical-digits--0"
 
@@ -86,6 +96,22 @@ def test_a_run_that_failed_starts_with_the_reason_and_the_end_of_its_log(client:
     main = page[page.index('<main id="main">') :]
     assert main.index("Crashed") < main.index("KeyError: weights") < main.index("mlecore runs logs")
     assert "epoch 81" in page and "epoch 80\n" not in page  # 20 lines
+
+
+def test_scores_of_agents_are_no_medals(tmp_path: Path) -> None:
+    record, *_ = groups_on_disk.new_group(tmp_path, "group")
+    done = groups_on_disk.finish(record, data_kind="no_leaderboard")
+    scores = Reference(
+        gold=0.9, silver=0.8, bronze=0.7, median=0.6, agents=("react 1",), seeds=3, date="2026-11-28", data=""
+    )
+    none = dict.fromkeys(f"{name}_threshold" for name in ("gold", "silver", "bronze", "median"))
+    made = report(0.95, **none, reference=scores, reference_place="gold")
+    (done.folder / "grade.json").write_text(json.dumps(made.to_json()))
+    site = Site(tmp_path)
+    page = run_page(site, "group", record.name)
+    assert "reference gold" in page and "react 1" in page and "reference median</dt><dd>0.60000" in page
+    assert "best human" not in page and "gold medal" not in page
+    assert "1 beats the sample" in groups_page(site, {}) and "medal ·" not in groups_page(site, {})
 
 
 def test_code_changes_between_snapshots(client: TestClient) -> None:
