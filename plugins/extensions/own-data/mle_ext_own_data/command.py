@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from mlecore.cli.shared import echo, print_table
 from mlecore.errors import UsageError
-from mlecore_testing.scaffold.command import named, write_and_tell
+from mlecore_testing.scaffold.command import installer, named, write_and_tell
 
 if TYPE_CHECKING:
     from mle_ext_own_data.draft import Draft
@@ -80,20 +82,40 @@ def _from_data(
     dry_run: bool,
     **asked: Any,
 ) -> None:
-    from mle_ext_own_data import folders
+    from mle_ext_own_data import folders, installing
     from mle_ext_own_data.examples import example
     from mle_ext_own_data.inference import Asked, infer
+    from mle_ext_own_data.writing import write_competition
 
     package = example(name)
+    if (folder := into / package.distribution).exists() and not dry_run:
+        raise UsageError(f"{folder} already exists; nothing was written", fix="Remove it, or name another --into.")
     draft = infer(folders.read(source, files), Asked(name=name, title=package.title, **asked))
     _show(draft)
     if dry_run:
         return
+    written = write_competition(draft, into, include_data=include_data)
+    for note in written.notes:
+        echo(f"Note: {note}.")
+    shown = shlex.quote(str(written.folder))
+    echo(f"Wrote {shown}.")
+    installing.install(written.folder)
+    echo("Installed it into this environment, editable: changes of its files count at once.")
+    code = installing.mlecore("prepare", name, "--force") or installing.mlecore("audit", name)
+    again = f"{shlex.join(installer())} uninstall {package.distribution} && rm -r {shown}"
+    echo("What to do next:")
+    if code:
+        echo(f"  {again}  # then the same command again, with what the findings advise")
+    else:
+        echo(f"  mlecore run --agent baseline --competition {name}")
+        echo(f"  mlecore competitions calibrate {name}  # reference scores, as there is no human leaderboard")
+        echo(f"  pytest {shown}")
+    echo(f"{shown}/README.md says what else can be changed.")
+    ctx.exit(code)
 
 
 def _show(draft: Draft) -> None:
     from mle_ext_own_data.shown import HEADER, table
-    from mlecore.cli.shared import echo, print_table
 
     print_table(HEADER, table(draft))
     for note in draft.notes:
