@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from mlecore_audit.fields import Fields, table_of
-from mlecore_audit.finding import Finding, Level
+from mlecore_audit.finding import Finding, Level, flag
 from mlecore_audit.match import Match, match
 from mlecore_audit.subject import CLASS, Subject
 
@@ -20,6 +20,7 @@ _WORDS = {
     "relabelled": "names {target} of the answers, under other names",
     "monotonic": "has the order of {target} of the answers",
     "certain": "tells {target} of the answers wherever it has another value than its most frequent one",
+    "nearly": "alone tells {target} of the answers with {degree}",
 }
 _WORTH = 0.1  # gain of a submission from which on a sign of some rows is a leak
 _SHOWN = 3  # columns that a finding names
@@ -90,12 +91,17 @@ class Columns:
             cells = own if cells is None else cells.assign(**{c: own[c] for c in own if c not in cells})
         assert cells is not None
         score = subject.score(cells)
-        said = [f"{word} {c!r} {_WORDS[relation].format(target=repr(t))}" for c, t, _ in matches[:_SHOWN]]
+        said = [
+            f"{word} {c!r} {_WORDS[relation].format(target=repr(t), degree=m.degree)}" for c, t, m in matches[:_SHOWN]
+        ]
         rows = max(one.rows for *_, one in matches)
         more = f", and {len(matches) - _SHOWN} more" if len(matches) > _SHOWN else ""
         also = f"; so in {len(files)} files" if len(files) > 1 else ""
         evidence = f"its {'; its '.join(said)}{more}, in {rows:,} of {len(subject.answers):,} test rows{also}"
-        return Finding(level=self._level(relation, score), kind="values", file=files[0], evidence=evidence, score=score)
+        level = self._level(relation, score)
+        columns = list(dict.fromkeys(column for column, *_ in matches))
+        fix = f"leave it out: {flag('drop', columns)}" if word == "column" and len(columns) <= _SHOWN else None
+        return Finding(level=level, kind="values", file=files[0], evidence=evidence, score=score, fix=fix)
 
     def _level(self, relation: str, score: float | None) -> Level:
         if relation in ("equal", "linear", "relabelled"):

@@ -78,5 +78,7 @@ def _print(audited: Audited) -> None:
     rows = []
     for finding in audited.findings:
         words = "; ".join(filter(None, (finding.evidence, effect(finding, facts, audited.kind))))
-        rows.append((finding.level, finding.kind, finding.file, words))
-    print_table(("level", "kind", "file", "evidence"), rows)
+        rows.append((finding.level, finding.kind, finding.file, words, finding.fix))
+    header = ("level", "kind", "file", "evidence", "what to do")
+    shown = len(header) - (not any(fix for *_, fix in rows))
+    print_table(header[:shown], [[cell or "" for cell in row[:shown]] for row in rows])

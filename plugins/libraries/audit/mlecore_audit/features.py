@@ -18,12 +18,14 @@ from mlecore_audit.tables import numbers_of
 from mlecore_audit.training import Role, is_of_file_names, joined
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from pandas import DataFrame, Series
 
-Origin = Literal["order", "rows", "name", "content", "size", "digit"]
+Origin = Literal["order", "rows", "name", "content", "size", "digit", "neighbour"]
 """``order``: where an item stands among others, or a row by its id. ``rows``: where a row stands in a table.
 ``name``: what an item is called. ``content``: its header. ``size``: in bytes, which content decides. ``digit``: the
-last one of a number or a time, which content does not decide."""
+last one of a number or a time, which content does not decide. ``neighbour``: the label of the training row whose id is
+nearest."""
 
 _ITEMS = 4000  # of each part whose headers are read
 _ROWS = 200_000  # of a table by which its order is judged
@@ -42,7 +44,7 @@ class Feature:
     name: str  # "position in the archive", "size in bytes", "EXIF Software"
     origin: Origin
     values: Series[str] | Series[float]  # by key; text: categories
-    whole: Series[float] | None = None  # the numbers that have a last digit
+    whole: Series[float] | None = None  # the numbers that have a last digit; of neighbours, the ids' places
 
 
 def features(subject: Subject, part: Role, content: bool = True) -> Iterator[Feature]:
@@ -194,9 +196,11 @@ def _of_tables(subject: Subject, part: Role) -> Iterator[Feature]:
         for column in frame.columns:
             if column not in table.key and is_of_file_names(frame[column]):
                 yield from _of_order(f"order of {column!r}", table.where, list(keys.iloc[frame[column].argsort()]))
-        numbers = numbers_of(keys.str.replace(r"\D", "", regex=True).str[:15])
+        numbers = _numbers_in(keys)
         if np.isfinite(numbers).all() and len(np.unique(numbers)) > 0.9 * len(numbers):
             yield from _of_order("order of the ids", table.where, list(keys.iloc[np.argsort(numbers, kind="stable")]))
+            if part == "test":
+                yield from _of_neighbours(subject, table.where, keys, numbers)
         yield from _of_order("alphabetical order of the ids", table.where, sorted(keys))
         rows = frame.set_axis(keys.to_numpy(), axis=0)
         last = keys.set_axis(keys.to_numpy()).str[-1:]
@@ -204,6 +208,35 @@ def _of_tables(subject: Subject, part: Role) -> Iterator[Feature]:
         for column in [name for name in frame.columns if name not in (*table.key, *table.labels)][:_COLUMNS]:
             if np.isfinite(numbers_of(frame[column].head(_DISTINCT))).all():
                 yield from _last_digits(table.where, repr(column), rows[column])
+
+
+def _of_neighbours(subject: Subject, file: str, keys: Series[str], numbers: NDArray[np.float64]) -> Iterator[Feature]:
+    """The label of the training row whose id is nearest to a test row's, as where rows were numbered thing by thing."""
+    import pandas as pd
+
+    train, target = subject.train, subject.targets[0]
+    if train is None or len(subject.targets) > 1:
+        return
+    order = np.argsort(known := _numbers_in(train.index.to_series()), kind="stable")
+    known = known[order]
+    if not np.isfinite(known).all() or len(np.unique(known)) <= 0.9 * len(known):
+        return
+    right = np.searchsorted(known, numbers).clip(1, max(1, len(known) - 1))
+    nearer = np.where(numbers - known[right - 1] <= known[right] - numbers, right - 1, right)
+    labels = train[target].to_numpy()[order[nearer]]
+    values = numbers_of(labels)
+    is_quantity = np.isfinite(values).all() and len(np.unique(values)) > _DISTINCT
+    yield Feature(
+        file=file,
+        name=f"{target!r} of the training row with the nearest id",
+        origin="neighbour",
+        values=pd.Series(values if is_quantity else labels, keys),
+        whole=pd.Series(numbers, keys),
+    )
+
+
+def _numbers_in(keys: Series[str]) -> NDArray[np.float64]:
+    return numbers_of(keys.astype(str).str.replace(r"\D", "", regex=True).str[:15])
 
 
 def groups_of(frame: DataFrame) -> str | None:

@@ -1,8 +1,10 @@
-"""What the audit finds, and how serious it is."""
+"""What the audit finds, how serious it is, and what to do."""
 
 from __future__ import annotations
 
 import math
+import shlex
+from collections.abc import Iterable
 from typing import Any, Literal
 
 from attrs import asdict, frozen
@@ -28,12 +30,18 @@ class Finding:
     file: str  # below the prepared folder, "public/x.zip!train/1.png"; of a hook its name: "grade"
     evidence: str  # one sentence: what was seen, with counts and an example
     score: float | None = None  # of a submission made from it alone; None where none can be made
+    fix: str | None = None  # what to do, with the flag of `mlecore new competition` where one does it; None: unknown
 
     def to_json(self) -> dict[str, Any]:
         """With ``null`` for a score that JSON has no number for."""
         values = asdict(self)
         values["score"] = self.score if self.score is not None and math.isfinite(self.score) else None
         return values
+
+
+def flag(name: str, columns: Iterable[str]) -> str:
+    """Columns as arguments of `mlecore new competition`: ``--drop paid --drop 'paid at'``."""
+    return " ".join(f"--{name} {shlex.quote(column)}" for column in columns)
 
 
 def effect(finding: Finding, facts: Facts, kind: DataKind) -> str:

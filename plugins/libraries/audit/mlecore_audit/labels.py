@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,8 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-from mlecore_audit.finding import Finding
+from mlecore_audit.finding import Finding, flag
+from mlecore_audit.nearly import auroc
 from mlecore_audit.subject import Subject
 from mlecore_audit.tables import numbers_of
 from mlecore_audit.training import TableRows
@@ -27,6 +29,11 @@ _TOLD_APART = 0.55, 0.9  # lower bounds of the AUC for a note and a caution
 _MISSING = 0.05, 0.5  # differences of shares for a note and a caution
 _ABSENT = {"", "nan", "NaN", "NA", "None", "null"}
 _SHOWN = 3
+_LATER = 0.99  # AUC of a time alone by which the test part is later
+_TIME = re.compile(r"(^|[_. ])(date|time|timestamp|year|month|week|day)s?($|[_. ])", re.IGNORECASE)
+_DATE = r"\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?([T ]|$)|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}"
+_DAY_FIRST = r"(1[3-9]|2\d|3[01])[-/.]"
+_PROBE, _MOSTLY = 200, 0.9
 
 
 @frozen
@@ -36,6 +43,8 @@ class Drift:
     auc: float  # cross-validated
     low: float  # its lower confidence bound
     columns: tuple[str, ...]  # that differ most, with the AUC of each alone
+    told: tuple[str, ...]  # names of those that differ by more than chance, or of the one that differs most
+    later: str | None  # a date or time by which nearly all test rows come after the train rows
     rows: int  # of both parts together
 
 
@@ -72,6 +81,7 @@ def _classes(subject: Subject, train: DataFrame) -> Iterator[Finding]:
             kind="labels",
             file=subject.facts.answers,
             evidence=f"no training row has some classes of test rows, which cannot be learnt: {_most(unseen)}",
+            fix="leave out rows of rare classes, or split so that both parts have each class",
         )
     if unused:
         yield Finding(
@@ -104,13 +114,16 @@ def _features(subject: Subject, test: TableRows, train: TableRows) -> Iterator[F
     drift = drift_of(*parts)
     if drift is None or drift.low < _TOLD_APART[0]:
         return
+    is_caution = drift.low >= _TOLD_APART[1] and drift.later is None
+    later = f"; the test part is later by {drift.later!r}, as in a split by time" if drift.later else ""
     yield Finding(
-        level="caution" if drift.low >= _TOLD_APART[1] else "note",
+        level="caution" if is_caution else "note",
         kind="drift",
         file=test.where,
         evidence=f"a classifier tells test rows from those of {train.where} with a cross-validated AUC of "
         f"{drift.auc:.3f} (at least {drift.low:.3f}; {drift.rows:,} rows drawn at random); most by "
-        f"{', '.join(drift.columns)}",
+        f"{', '.join(drift.columns)}{later}",
+        fix=f"split at random, or leave out what differs: {flag('drop', drift.told)}" if is_caution else None,
     )
 
 
@@ -172,16 +185,16 @@ def drift_of(test: DataFrame, train: DataFrame) -> Drift | None:
         predicted = cross_val_predict(model, features, part, cv=folds, method="predict_proba")[:, 1]
     auc = float(roc_auc_score(part, predicted))
     error = np.sqrt((len(part) + 1) / (12 * len(test) * len(train)))
-    alone = [(_alone(column, part), name) for column, name in zip(features.T, encoded, strict=True)]
-    most = [f"{name!r} ({auc:.2f} alone)" for auc, name in sorted(alone, reverse=True)[:_SHOWN]]
-    return Drift(auc, auc - _SIGMA * float(error), tuple(most), len(part))
+    areas = {name: auroc(np.nan_to_num(column, nan=-1e300), part == 1) for name, column in encoded.items()}
+    alone = sorted(((max(area, 1 - area), name) for name, area in areas.items()), reverse=True)[:_SHOWN]
+    most = [f"{name!r} ({area:.2f} alone)" for area, name in alone]
+    told = [name for area, name in alone if area - _SIGMA * error > _TOLD_APART[0]] or [alone[0][1]]
+    times = [name for name, area in areas.items() if area >= _LATER and (_is_time(test[name]) or _TIME.search(name))]
+    return Drift(auc, auc - _SIGMA * float(error), tuple(most), tuple(told), next(iter(times), None), len(part))
 
 
-def _alone(values: NDArray[np.float64], part: NDArray[np.int64]) -> float:
-    from sklearn.metrics import roc_auc_score
-
-    auc = float(roc_auc_score(part, np.nan_to_num(values, nan=-1e300)))
-    return max(auc, 1 - auc)
+def _is_time(column: Series[str]) -> bool:
+    return bool(column[~column.isin(_ABSENT)].head(_PROBE).str.match(_DATE).mean() > _MOSTLY)
 
 
 def _encoded(test: Series[str], train: Series[str]) -> NDArray[np.float64]:
@@ -193,6 +206,15 @@ def _encoded(test: Series[str], train: Series[str]) -> NDArray[np.float64]:
     numbers = numbers_of(both)
     if not np.isnan(numbers[~absent]).any():
         return np.where(np.isfinite(numbers), numbers, np.nan)
+    if _is_time(both):
+        when = pd.to_datetime(
+            both.where(~absent),
+            errors="coerce",
+            format="mixed",
+            dayfirst=bool(both.str.match(_DAY_FIRST).any()),
+            utc=True,
+        )
+        return np.where(when.notna(), when.to_numpy("datetime64[s]").astype(float), np.nan)
     words = both.str.len() if is_text(both) else both.map(both.value_counts())
     values: NDArray[np.float64] = words.to_numpy(float).copy()
     values[absent] = np.nan

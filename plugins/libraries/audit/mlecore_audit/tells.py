@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from mlecore_audit.explained import is_explained
 from mlecore_audit.features import Feature, features
-from mlecore_audit.finding import Finding, Level
+from mlecore_audit.finding import Finding, Level, flag
 from mlecore_audit.subject import CLASS, Subject
 from mlecore_audit.tables import numbers_of
 
@@ -39,6 +39,7 @@ _TARGETS = 20
 _HALF = 0.5  # of what a feature tells that must be known otherwise, for it to be no tell, or only a caution
 _AS_GOOD = 0.8  # of the gain of a model of test items that one of training items must have, to be named instead
 _WORTH, _MOSTLY, _NEARLY = 0.05, 0.5, 0.9  # gain of a submission: worth more than a note; half; nearly the answers
+_PLACES = ("order", "rows", "neighbour")
 
 
 @frozen(kw_only=True)
@@ -71,7 +72,7 @@ def _findings(subject: Subject, content: bool) -> Iterator[Finding]:
     for tell in told:
         if _is_known(subject, tell):
             continue
-        key = (tell.feature.file, "order" if tell.feature.origin in ("order", "rows") else tell.feature.name)
+        key = (tell.feature.file, "order" if tell.feature.origin in _PLACES else tell.feature.name)
         if key not in seen:
             found = _finding(subject, tell, training)
             if found is not None:
@@ -87,6 +88,8 @@ def _is_known(subject: Subject, tell: _Tell) -> bool:
         labels = _labels(subject, tell.target, subject.truths.loc[keys, tell.target])
         whole = feature.whole.loc[keys]
         return labels is not None and _explained(_bins(whole, whole), labels) >= _HALF * tell.explained
+    if feature.whole is not None and feature.origin == "neighbour":
+        return is_explained(subject, feature.whole, _BINS)
     is_order = feature.origin in ("order", "rows") and feature.values.nunique() > _BINS
     return is_order and is_explained(subject, feature.values.astype(float), _BINS)
 
@@ -200,16 +203,28 @@ def _finding(subject: Subject, tell: _Tell, trained: Mapping[tuple[str, str], Fe
         f"(p {'<' if tell.chance < 1e-12 else '='} {max(tell.chance, 1e-12):.1g} against shuffled labels)"
     )
     level = _level(subject, feature, score, tell.explained, is_content)
-    if level == "leak" and feature.origin in ("order", "rows") and _flows(subject, tell, trained.values()):
+    if level == "leak" and feature.origin in _PLACES and _flows(subject, tell, trained.values()):
         level = "caution"
-    kind = {"rows": "order", "size": "content"}.get(feature.origin, feature.origin)
-    return Finding(level=level, kind=kind, file=feature.file, evidence=evidence, score=score)
+    kind = "order" if feature.origin in _PLACES else "content" if feature.origin == "size" else feature.origin
+    return Finding(
+        level=level, kind=kind, file=feature.file, evidence=evidence, score=score, fix=_fix(subject, feature)
+    )
+
+
+def _fix(subject: Subject, feature: Feature) -> str | None:
+    if feature.origin == "rows":
+        return "shuffle the rows before you write them"
+    if feature.origin not in ("order", "name", "neighbour"):
+        return None
+    if feature.file in {table.where for table in subject.tables("test")}:
+        return f"number the rows anew, in random order: {flag('drop', subject.keys)}"
+    return "name the files by random ids, and write them in random order"
 
 
 def _level(subject: Subject, feature: Feature, score: float | None, explained: float, is_content: bool) -> Level:
     """Neighbours in a table may be alike, as of one recording; that is a leak only where it tells most."""
     gain = max(subject.gain(score), explained if subject.gain(score) == 0 else 0.0)
-    if feature.origin == "rows":
+    if feature.origin in ("rows", "neighbour"):
         return "leak" if gain >= _MOSTLY else "caution"
     if is_content:
         is_leak = gain >= _NEARLY and feature.origin != "size"
@@ -220,7 +235,9 @@ def _level(subject: Subject, feature: Feature, score: float | None, explained: f
 def _flows(subject: Subject, tell: _Tell, training: Iterable[Feature]) -> bool:
     """Is it like time: training rows stand beside similar ones, too, and test rows are not sorted by their labels?"""
     truth = subject.truths[tell.target]
-    inorder = truth.loc[tell.feature.values.sort_values().index.intersection(truth.index)]
+    places = tell.feature.whole if tell.feature.origin == "neighbour" else tell.feature.values
+    assert places is not None
+    inorder = truth.loc[places.sort_values().index.intersection(truth.index)]
     runs, steps = int((inorder != inorder.shift()).sum()), np.diff(numbers_of(inorder))
     rising, falling = (steps > 0).sum(), (steps < 0).sum()
     is_sorted = max(rising, falling) >= _NEARLY * (rising + falling)

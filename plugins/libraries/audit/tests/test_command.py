@@ -15,7 +15,14 @@ from mlecore_audit.finding import Finding
 from mlecore_audit.run import findings, unexamined
 from mlecore_audit.subject import Subject
 
-ANSWER = Finding(level="answer", kind="values", file="public/x<b>.csv", evidence="its column 'a' is 'digit'", score=1.0)
+ANSWER = Finding(
+    level="answer",
+    kind="values",
+    file="public/x<b>.csv",
+    evidence="its column 'a' is 'digit'",
+    score=1.0,
+    fix="leave it out: --drop a",
+)
 CAUTION = Finding(level="caution", kind="range", file="grade", evidence="grade accepts 2")
 UNREAD = Finding(level="note", kind="unexamined", file="public/x.zip", evidence="damaged")
 
@@ -37,7 +44,7 @@ def test_exit_codes(audited: CliRunner, monkeypatch: pytest.MonkeyPatch, found: 
     monkeypatch.setattr(run, "audit", lambda *_, **__: found)
     result = audited.invoke(command, ["optical-digits"])
     assert result.exit_code == code, result.output
-    assert all(finding.evidence in result.output for finding in found)
+    assert all(finding.evidence in result.output and (finding.fix or "") in result.output for finding in found)
 
 
 def test_files_that_are_unread_for_one_reason_are_one_finding() -> None:
@@ -61,11 +68,12 @@ def test_json_is_a_list_of_findings_and_the_page_escapes(
             "file": "public/x<b>.csv",
             "evidence": "its column 'a' is 'digit'",
             "score": 1.0,
+            "fix": "leave it out: --drop a",
         }
     ]
     page = (tmp_path / "a.html").read_text()
     assert "public/x&lt;b&gt;.csv" in page
-    assert "a submission made from it alone scores 1" in page
+    assert "a submission made from it alone scores 1" in page and "leave it out: --drop a" in page
 
 
 def test_a_library_that_is_not_installed_is_named(

@@ -50,6 +50,24 @@ def test_patients_in_both_parts(subject_of: Any, rng: np.random.Generator) -> No
     assert "column 'patient_id' has 100 groups of rows, and 100.0% of test rows have" in found.evidence
 
 
+@pytest.mark.parametrize(("name", "found"), [("Patient no", 1), ("breed", 0)])
+def test_few_large_groups_are_found_by_their_name(
+    name: str, found: int, subject_of: Any, rng: np.random.Generator
+) -> None:
+    """What many rows share is a group if its name says so, else it may be a class."""
+    patient = np.repeat(np.arange(20), ROWS // 20)
+    frame = pd.DataFrame(
+        {
+            "id": [f"row{n:05}x" for n in rng.permutation(ROWS)],
+            name: [f"p{n}" for n in patient],
+            "digit": rng.integers(1, 10, 20)[patient],
+        }
+    )
+    findings = list(groups.examine(subject_of(*by_row(frame, rng))))
+    assert [each.level for each in findings] == ["leak"] * found
+    assert all(each.fix is not None and each.fix.endswith("--group 'Patient no'") for each in findings)
+
+
 def test_patients_that_tell_nothing(subject_of: Any, rng: np.random.Generator) -> None:
     """They are noted even so: models recognize them."""
     frame = rows(rng).assign(digit=rng.integers(1, 10, ROWS))

@@ -52,6 +52,16 @@ def test_drift(shift: float, level: str, subject_of: Any, rng: np.random.Generat
     (found,) = labels.examine(subject_of(train, test))
     assert (found.level, found.kind, found.score) == (level, "drift", None)
     assert "most by 'size'" in found.evidence
+    assert found.fix == ("split at random, or leave out what differs: --drop size" if level == "caution" else None)
+
+
+def test_a_test_part_that_is_later_is_a_note(subject_of: Any, rng: np.random.Generator) -> None:
+    train, test = rows(rng, 900, "a"), rows(rng, 300, "b")
+    days = pd.date_range("2024-01-01", periods=1200).strftime("%d.%m.%Y")
+    train["when"], test["when"] = rng.permutation(days[:900]), rng.permutation(days[900:])
+    (found,) = labels.examine(subject_of(train, test))
+    assert (found.level, found.fix) == ("note", None)
+    assert "the test part is later by 'when'" in found.evidence
 
 
 def test_drift_of_words_and_of_what_depends_on_two_columns(rng: np.random.Generator) -> None:

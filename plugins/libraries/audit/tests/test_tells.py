@@ -34,6 +34,21 @@ def test_a_test_table_sorted_by_the_target_is_a_leak(found_by: FoundBy) -> None:
     assert found[0].score is not None and found[0].score > 0.5
 
 
+@pytest.mark.parametrize("numbered", ["in turn", "at random"])
+def test_ids_whose_neighbours_are_in_train(numbered: str, subject_of: Callable[..., Subject]) -> None:
+    """Rows were numbered thing by thing, five of each."""
+    dice = np.random.default_rng(0)
+    ids = np.arange(1000) if numbered == "in turn" else dice.permutation(1000)
+    table = pd.DataFrame({"id": [f"k{id}" for id in ids], "digit": dice.integers(1, 10, 200).repeat(5)})
+    table = table.iloc[dice.permutation(1000)].reset_index(drop=True)
+    found = list(findings(subject_of(table[:800], table[800:].reset_index(drop=True)), "tells"))
+    if numbered == "in turn":
+        _assert_leak(found, "order", "public/test.csv", "of the training row with the nearest id tells 'digit'")
+        assert found[0].fix is not None and found[0].fix.endswith("--drop id")
+    else:
+        assert found == []
+
+
 def test_members_packed_label_by_label_are_a_leak(found_by: FoundBy) -> None:
     def plant(public: Path, train: pd.DataFrame, test: pd.DataFrame) -> None:
         with zipfile.ZipFile(public / "test.zip", "w") as archive:
@@ -161,6 +176,9 @@ def test_an_order_that_is_time_is_no_leak(name: str, interleaved: bool, subject_
     is_test = np.arange(1200) % 3 == 0 if interleaved else np.arange(1200) >= 800
     parts = (table[part].reset_index(drop=True) for part in (~is_test, is_test))
     found = list(findings(subject_of(*parts), "tells"))
+    if name == "ids are numbers" and interleaved:  # whose neighbours' labels are known
+        assert [f.level for f in found if "nearest id" in f.evidence] == ["leak"]
+        found = [f for f in found if "nearest id" not in f.evidence]
     assert {f.level for f in found} <= ({"caution"} if name == "ids are numbers" else set()), found
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from attrs import evolve, frozen
 
 from mlecore_audit.copying import as_numbers, best_score
-from mlecore_audit.finding import Finding
+from mlecore_audit.finding import Finding, flag
 from mlecore_audit.groups.groupings import Grouping, groupings
 from mlecore_audit.subject import Subject
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _FEWEST_GROUPS = 20
 _LARGEST = 0.02  # of all rows: what more rows share is a class or a missing value
+_LARGEST_UNIT, _FEWEST_UNITS = 0.1, 10  # of things that data are collected from, by a column's name
 _SMALL = 10  # rows, which are a group among however few
 _SMALLEST = 1.5  # rows of a group, on average
 _NEVER = 0.02  # share of test rows with their group in train
@@ -70,8 +71,9 @@ def examine(subject: Subject) -> Iterator[Finding]:
                 file=found.grouping.file,
                 evidence=f"{_shared(found)}; copied is the group's usual label",
                 score=score,
+                fix=_fix(found),
             )
-        elif not found.grouping.is_column:  # a number in an id is no quantity that a model may use
+        elif found.grouping.column is None:  # a number in an id is no quantity that a model may use
             yield from _crossed(found)
 
 
@@ -88,9 +90,10 @@ def crossing_of(grouping: Grouping) -> Crossing | None:
     test, train = grouping.test, grouping.train
     both = pd.concat([test, train], ignore_index=True)
     size = both.value_counts()
-    size = size[size <= max(_LARGEST * len(both), _SMALL)]
+    largest, fewest = (_LARGEST_UNIT, _FEWEST_UNITS) if grouping.is_unit else (_LARGEST, _FEWEST_GROUPS)
+    size = size[size <= max(largest * len(both), _SMALL)]
     test, train, both = (column[column.isin(size.index)] for column in (test, train, both))
-    if min(len(test), len(train)) == 0 or len(size) < _FEWEST_GROUPS or len(both) < _SMALLEST * len(size):
+    if min(len(test), len(train)) == 0 or len(size) < fewest or len(both) < _SMALLEST * len(size):
         return None
     others = test.map(size).to_numpy(float) - 1
     expected = float(np.mean(1 - (len(test) / len(both)) ** others))
@@ -167,6 +170,13 @@ def _is_quantity(subject: Subject, crossing: Crossing, gain: float) -> bool:
     nearer = np.where(numbers[nearer] == own, np.where(numbers[right] == own, left, right), nearer)
     neighbours = pd.Series(numbers[nearer], crossing.grouping.test.index)
     return subject.gain(score_of_groups(subject, crossing, neighbours)) >= _OWN * gain
+
+
+def _fix(found: Crossing) -> str:
+    column = found.grouping.column
+    if column is None:
+        return "split by it, so that no group has rows in both parts"
+    return f"split by it, so that no group has rows in both parts: {flag('group', [column])}"
 
 
 def _apart(found: Crossing) -> str:

@@ -23,6 +23,11 @@ _AT_ONCE = 32  # columns
 _ID = re.compile(
     r"(^|[_ ])(id|no|nr|idx|index|group)s?$|[a-z]id$|name|user|patient|subject|session|speaker", re.IGNORECASE
 )
+_UNIT = re.compile(
+    r"(^|[_. ])(patient|subject|participant|respondent|person|individual|user|customer|client|member|student|household"
+    r"|family|donor|animal|speaker|session|account|device)s?($|[_. ])",
+    re.IGNORECASE,
+)
 _PIECES = re.compile(r"[^\W_]+")
 _MOST_PIECES = 12
 
@@ -33,16 +38,13 @@ class Grouping:
 
     file: str
     name: str  # "column 'anchor'", "part 2 of ids"
+    column: str | None  # of a table; None: a part of a name
     is_id: bool  # no input of an honest model
+    is_unit: bool  # what data are collected from, such as a patient
     is_number: bool
     looked: str  # what was looked at, if not all
     test: Series[float]  # index: test keys; numbers, or hashes of words
     train: Series[float]
-
-    @property
-    def is_column(self) -> bool:
-        """Of a table, and no part of a name."""
-        return self.name.startswith("column ")
 
 
 def groupings(subject: Subject) -> Iterator[Grouping]:
@@ -66,9 +68,16 @@ def _of_tables(subject: Subject, test: TableRows, train: TableRows) -> Iterator[
         values = [_values(table, numeric) for table in (test, train)]
         looked = f" (in the first {_ROWS:,} rows of a table)" if max(map(len, values)) >= _ROWS else ""
         for column in some:
-            name, is_id = f"column {column!r}", bool(_ID.search(column))
+            is_unit = bool(_UNIT.search(column))
             yield Grouping(
-                train.where, name, is_id, numeric[column], looked, *(frame[column].dropna() for frame in values)
+                train.where,
+                f"column {column!r}",
+                column,
+                is_unit or bool(_ID.search(column)),
+                is_unit,
+                numeric[column],
+                looked,
+                *(frame[column].dropna() for frame in values),
             )
 
 
@@ -126,4 +135,4 @@ def _pieces(what: str, where: str, test: Mapping[str, str], train: Mapping[str, 
             numbers_of(each) if numeric else pd.util.hash_array(each.to_numpy()).view("i8") / 2.0 for each in values
         ]
         series = (pd.Series(hashed, each.index) for hashed, each in zip(hashes, values, strict=True))
-        yield Grouping(where, f"part {place + 1} of {what}", True, numeric, "", *series)
+        yield Grouping(where, f"part {place + 1} of {what}", None, True, False, numeric, "", *series)

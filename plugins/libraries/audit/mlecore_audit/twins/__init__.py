@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _TENTH = 0.1  # of the test rows; of the way from the sample's score to the perfect one
 _NEAREST = 3  # training images that are compared in detail with a test image as it is
+_FIX = "keep one of each before you split; or both in one part, if a column names what they show: --group COLUMN"
 _COMMON = 20  # training rows with the same file or picture, above which it is a blank, not a copy
 
 
@@ -54,7 +55,8 @@ def _finding(subject: Subject, twins: Twins) -> Finding:
         f"{len(twins.pairs):,} of {len(subject.answers):,} test rows {twins.what}, such as {test} and {train}"
         f"{_agreement(subject, twins.pairs)}{twins.looked}"
     )
-    return Finding(level=level, kind="twins", file=test.partition(":")[0], evidence=evidence, score=score)
+    file = test.partition(":")[0]
+    return Finding(level=level, kind="twins", file=file, evidence=evidence, score=score, fix=_FIX)
 
 
 def _by_chance(subject: Subject, pairs: Mapping[str, str]) -> float | None:
