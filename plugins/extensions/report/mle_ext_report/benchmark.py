@@ -65,13 +65,15 @@ def listed(competition: str) -> Listed:
         return known
     if (facts := edition_facts(competition)) is None:
         return Listed(id=competition)
+    humans = facts.thresholds or (facts.folder / "leaderboard.csv").is_file()
+    without = [name for name, edition in facts.editions.items() if edition.thresholds == "none"]
     return Listed(
         id=competition,
         split=next(filter(None, (facts.split, *facts.splits)), None),
         modality=facts.modality,
         task=facts.task,
         metric=facts.metric,
-        incomparable=" ".join(name for name, edition in facts.editions.items() if edition.thresholds == "none"),
+        incomparable=" ".join(without if humans else ["v1", *facts.editions]),
     )
 
 
