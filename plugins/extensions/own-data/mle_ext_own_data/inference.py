@@ -13,6 +13,7 @@ from mle_ext_own_data.csv_files import near
 from mle_ext_own_data.draft import CLASS, Draft, Modality, Split
 from mle_ext_own_data.reading import Rows
 from mle_ext_own_data.targets import Target
+from mle_ext_own_data.writing.telling import follows
 from mlecore.errors import UsageError
 from mlecore.util.schema import brief
 
@@ -25,7 +26,6 @@ _ID = re.compile(
 )
 _NUMBER = re.compile(r"\s*[-+]?\d*\.?\d+(e[-+]?\d+)?(\.\d+)?\s*", re.I)  # also 5.1.1, a repeated one
 _COUNTER = re.compile(r"^Unnamed: \d+$|^__index_level_\d+__$")
-_TOLD = 0.05  # share of the variance of the target that the order of rows may explain
 _LARGE = 100_000  # cells compared at most
 
 
@@ -252,7 +252,8 @@ def _id(
     others = (asked.group, asked.time, found[1] if found else None)
     like = [name for name in kept if name not in others and _ID.search(name) and not frame[name].dtype.is_float()]
     unique = [name for name in like if frame[name].null_count() == 0 and frame[name].n_unique() == frame.height]
-    telling = [name for name in unique if frame[name].dtype.is_numeric() and _tells(frame[name], frame[wanted[0]])]
+    target = frame[wanted[0]].cast(str).fill_null("")
+    telling = [name for name in unique if follows(frame[name].cast(str), target) is not None]
     for name in unique:
         if name not in telling and found is None:
             return name, "its name and values, different in every row", tuple(telling)
@@ -260,24 +261,6 @@ def _id(
         words = f"{brief(telling[0])} follows the target, so the package numbers the rows"
         return None, words, tuple(telling)
     return None, "no column names the rows, so the package numbers them", ()
-
-
-def _tells(id: pl.Series, target: pl.Series) -> bool:
-    """Does the order of ids follow the target? Spearman's correlation of numbers, the share of the variance of the
-    ids' ranks between classes of text."""
-    import polars as pl
-
-    step = max(1, id.len() // _LARGE)
-    pair = pl.DataFrame({"id": id.gather_every(step).rank(), "target": target.gather_every(step)})
-    if target.dtype.is_numeric() and target.n_unique() > 20:
-        related = pair.select(pl.corr("id", "target", method="spearman")).item()
-        return related is not None and float(related) ** 2 > _TOLD
-    if pair["target"].n_unique() * 5 > pair.height:
-        return False
-    means = pair.select(pl.col("id").mean().over("target")).to_series()
-    total = float(pair["id"].var() or 0)  # type: ignore[arg-type]
-    chance = (pair["target"].n_unique() - 1) / pair.height
-    return bool(total) and float(means.var() or 0) / total > _TOLD + 2 * chance  # type: ignore[arg-type]
 
 
 def _odd(frame: pl.DataFrame, target: Target, wanted: Sequence[str]) -> list[str]:
