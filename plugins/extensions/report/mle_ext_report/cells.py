@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from mle_ext_report.lines import RunLine
 from mle_ext_report.rates import Rate
@@ -92,6 +92,13 @@ def section(
         rows=tuple(tuple(row[number] for number in kept) for row in cleaned),
         notes=tuple(map(one_line, notes)),
     )
+
+
+def without_column(found: Section, name: str) -> Section:
+    """Without the column of this heading, if there is one."""
+    kept = [number for number, each in enumerate(found.header) if each != name]
+    rows = tuple(tuple(row[number] for number in kept) for row in found.rows)
+    return evolve(found, header=tuple(found.header[number] for number in kept), rows=rows)
 
 
 def said_once(notes: Iterable[tuple[str, str]], keys: int) -> list[str]:

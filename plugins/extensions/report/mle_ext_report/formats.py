@@ -42,17 +42,21 @@ def rendered(document: Document, form: str, width: int | None = None) -> str:
 
 def text(document: Document, width: int | None = None) -> str:
     """About 40 lines for a terminal, with styles."""
+
+    def folded(words: str) -> str:
+        return words if width is None else click.wrap_text(words, width)
+
     about = "; ".join(f"{name.lower()}: {value}" for name, value in facts(document))
-    lines = [click.style(printable(title(document)), bold=True), about]
-    lines += [click.style(printable(warning), fg="yellow") for warning in warnings(document)]
-    lines += [result(document), ""]
+    lines = [click.style(printable(title(document)), bold=True), folded(about)]
+    lines += [click.style(folded(printable(warning)), fg="yellow") for warning in warnings(document)]
+    lines += [folded(result(document)), ""]
     for section in brief(document):
         lines.append(click.style(printable(section.title), bold=True))
         if section.rows:
             first, *rest = table_lines(section.header, section.rows, width)
             lines += [click.style(first, bold=True), *rest]
-        lines += [*section.notes, ""]
-    lines.append("More, with every run, rate and condition: --output report.html (or .md, .csv, .json)")
+        lines += [*map(folded, section.notes), ""]
+    lines.append(folded("More, with every run, rate and condition: --output report.html (or .md, .csv, .json)"))
     return "\n".join(lines) + "\n"
 
 

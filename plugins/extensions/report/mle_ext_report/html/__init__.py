@@ -6,18 +6,18 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from markupsafe import Markup
-
 from mle_ext_report import headline
-from mle_ext_report.cells import NONE, Section, one_line, rate
+from mle_ext_report.cells import NONE, Section, one_line, rate, without_column
 from mle_ext_report.document import Document, SetupSummary, ranked
 from mle_ext_report.html import figures
 from mle_ext_report.html.matrix import matrix
 from mle_ext_report.html.pairs import triangle
+from mle_ext_report.html.winners import winners
 from mle_ext_report.pages import environment, inline
-from mle_ext_report.pages.charts import interval_bar
 from mle_ext_report.sections import sections
-from mle_ext_report.sections.setups import in_small_print, overview
+from mle_ext_report.sections.methods import MAIN, alike, unlike
+from mle_ext_report.sections.results import kinds_of_data
+from mle_ext_report.sections.setups import DETAILS, overview
 
 _HERE = Path(__file__).parent
 _NUMBER = re.compile(r"[-+<]? ?[\d,.]+(e[-+]\d+)?( (±|of|to) -?[\d,.]+)?|(\d+[dhms] ?)+")
@@ -29,20 +29,24 @@ def page(document: Document) -> str:
     numbers = {setup.key: number for number, setup in enumerate(document.setups)}
     templates = environment(_HERE)
     templates.filters |= {"heading": _heading, "headings": lambda names: tuple(map(_heading, names))}
-    templates.globals |= {"bar": _bar, "numeric": _numeric, "split_rate": _split_rate}
+    templates.globals |= {"numeric": _numeric, "split_rate": _split_rate}
     return templates.get_template("report.html").render(
         head=inline(css=(_HERE / "report.css").read_text(encoding="utf-8")),
         title=one_line(headline.title(document)),
         facts_of=headline.facts(document),
         warnings=tuple(headline.warnings(document)),
+        winners=winners(document.setups, numbers),
         result=headline.result(document),
         setups=setups,
         numbers=numbers,
         names={setup.key: setup.name for setup in setups},
-        overview=in_small_print(overview(setups)),
+        overview=without_column(overview(setups), DETAILS),
         sections={section.id: section for section in sections(document)},
         splits=_splits(setups),
         matrix=matrix(setups),
+        data={one_line(id): kind for id, kind in kinds_of_data(setups).items() if kind != NONE},
+        alike=[(name[0].upper() + name[1:], value) for name, value in alike(setups).items() if name in MAIN],
+        unlike=unlike(setups),
         strips=figures.strips(setups, numbers),
         progress=figures.progress(setups, numbers),
         cost=figures.cost(setups, numbers),
@@ -63,13 +67,6 @@ def _split_rate(setup: SetupSummary, split: str) -> str:
     """How often the setup reached its goal."""
     found = next((row.rates for row in setup.rates if row.rates.split == split), None)
     return rate(found.rates[setup.goal]) if found else NONE
-
-
-def _bar(setup: SetupSummary, number: int) -> Markup:
-    """The main rate with its interval; empty if there is none."""
-    found = setup.planned_rates
-    mean, reach = setup.main_rate, found and found.intervals[setup.goal]
-    return interval_bar(mean.mean, *reach, number) if mean and reach else Markup("")
 
 
 def _heading(name: str) -> str:

@@ -33,6 +33,11 @@ class Matrix:
     kinds: frozenset[str]
 
     @property
+    def grouped(self) -> bool:
+        """Are there several splits, and enough competitions to need them?"""
+        return len(self.rows) > 1 and sum(map(len, self.rows.values())) > 8
+
+    @property
     def medals(self) -> bool:
         return not self.kinds.isdisjoint(MEDALS)
 

@@ -34,7 +34,8 @@ class RateRow:
     reach: str = ""  # its interval: "29.9 to 53.0"
     letter: str = ""  # the setup's
     small: str = ""  # version, model, options
-    link: str = ""
+    link: str = ""  # of the name
+    evidence: str = ""  # link of the figure: what it counts
 
 
 def rate_top(rates: Iterable[Rate]) -> float:

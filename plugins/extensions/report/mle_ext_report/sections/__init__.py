@@ -10,7 +10,7 @@ from mle_ext_report.cells import Section, section
 from mle_ext_report.document import Document, SetupSummary, ranked
 from mle_ext_report.sections import pairs, problems, results
 from mle_ext_report.sections import setups as of_setups
-from mle_ext_report.sections.methods import conditions, differences, methods
+from mle_ext_report.sections.methods import conditions, differences, methods, unlike
 from mle_ext_report.sections.pairs import not_comparable, published_entries
 
 _SETUPS, _ROWS, _FEW = 20, 10, 4  # rows of tables in the brief report
@@ -40,6 +40,7 @@ def sections(document: Document) -> Iterator[Section]:
         problems.notes(of),
         differences(of),
         conditions(of),
+        unlike(of),
         methods(document),
         results.runs(of),
     )

@@ -14,16 +14,28 @@ def differences(setups: Sequence[SetupSummary]) -> Section:
     return section("differences", "Conditions that differ within a setup", ("SETUP", "CONDITION", "VALUES"), rows)
 
 
+MAIN = ("time limit", "CPUs", "memory", "GPUs", "network", "backend", "hardware class")
+"""Conditions that most readers want to know."""
+
+
+def alike(setups: Sequence[SetupSummary]) -> dict[str, str]:
+    """Conditions that all setups share."""
+    first, *others = (setup.conditions for setup in setups)
+    return {name: value for name, value in first.items() if all(of.get(name) == value for of in others)}
+
+
+def unlike(setups: Sequence[SetupSummary]) -> Section:
+    """A row for each condition that setups do not share, a column for each setup."""
+    shared = alike(setups)
+    names = dict.fromkeys(name for setup in setups for name in setup.conditions if name not in shared)
+    rows = [(name, *(setup.conditions.get(name, NONE) for setup in setups)) for name in names]
+    header = ("CONDITION", *(setup.key for setup in setups))
+    return section("unlike", "Conditions that differ between setups", header, rows)
+
+
 def conditions(setups: Sequence[SetupSummary]) -> Section:
-    """Conditions that all setups share, then a column for each setup."""
-    names = dict.fromkeys(name for setup in setups for name in setup.conditions)
-    values = {name: [setup.conditions.get(name, NONE) for setup in setups] for name in names}
-    alike = {name: of[0] for name, of in values.items() if len(set(of)) == 1}
-    keys = [setup.key for setup in setups]
-    every = "ALL" if len(keys) > 1 else keys[0]
-    rows = [(name, of, *([NONE] * len(keys))) for name, of in alike.items()]
-    rows += [(name, NONE, *of) for name, of in values.items() if name not in alike]
-    return section("conditions", "Conditions", ("CONDITION", every, *keys), rows)
+    """Conditions that all setups share."""
+    return section("conditions", "Conditions of all runs", ("CONDITION", "VALUE"), alike(setups).items())
 
 
 def methods(document: Document) -> Section:

@@ -6,18 +6,30 @@ from collections.abc import Iterator, Sequence
 
 from attrs import evolve
 
-from mle_ext_report.cells import FLAGGED, NONE, Section, interval, out_of, quantity, rate, rate_name, said_once, section
+from mle_ext_report.cells import (
+    FLAGGED,
+    NONE,
+    Section,
+    interval,
+    out_of,
+    quantity,
+    rate,
+    rate_name,
+    said_once,
+    section,
+    without_column,
+)
 from mle_ext_report.document import SetupSummary, ranked
 from mle_ext_report.rates import MEDALS, RATES
 from mle_ext_report.statistics import LEVEL
 from mlecore.util.units import counted, show_duration
 
-_DETAILS = "AGENT, MODEL, OPTIONS"
+DETAILS = "AGENT, MODEL, OPTIONS"
 
 
 def overview(setups: Sequence[SetupSummary]) -> Section:
     """A row per setup, the best first: rates over the planned competitions, time and cost of the graded runs."""
-    header = ["SETUP", "NAME", _DETAILS, "EDITION", "RUNS", f"{goals(setups)} %", goals(setups), f"{LEVEL} % INTERVAL"]
+    header = ["SETUP", "NAME", DETAILS, "EDITION", "RUNS", f"{goals(setups)} %", goals(setups), f"{LEVEL} % INTERVAL"]
     header += [*(f"{medal.upper()} %" for medal in MEDALS), "VALID %", "TIME", "US DOLLARS", "TOKENS", "FLAGGED"]
     notes = []
     rows = [row for setup in setups for row in setup.rates]
@@ -34,14 +46,12 @@ def overview(setups: Sequence[SetupSummary]) -> Section:
 
 
 def in_small_print(found: Section) -> Section:
-    """The overview with what names leave out as notes, in place of a wide column."""
-    if _DETAILS not in found.header:
+    """The overview with what names leave out as a note, in place of a wide column."""
+    if DETAILS not in found.header:
         return found
-    at = found.header.index(_DETAILS)
+    at = found.header.index(DETAILS)
     return evolve(
-        found,
-        header=found.header[:at] + found.header[at + 1 :],
-        rows=tuple(row[:at] + row[at + 1 :] for row in found.rows),
+        without_column(found, DETAILS),
         notes=(f"{'; '.join(f'{row[0]}: {row[at]}' for row in found.rows if row[at] != NONE)}.", *found.notes),
     )
 
