@@ -14,7 +14,7 @@ from mle_ext_report.export import as_csv, escaped, markdown_table
 from mle_ext_report.headline import facts, result, title, warnings
 from mle_ext_report.lines import RunLine
 from mle_ext_report.sections import brief, sections
-from mlecore.cli.shared import table_lines
+from mlecore.cli.shared import medal_style, table_lines
 from mlecore.util.printable import printable
 
 if TYPE_CHECKING:
@@ -23,6 +23,13 @@ if TYPE_CHECKING:
 FORMATS = {".txt": "text", ".md": "markdown", ".json": "json", ".csv": "csv", ".html": "html"}
 """Suffix of a file -> the format that it is written in."""
 
+_SPARE = (
+    *("TOKENS", "US DOLLARS", "TIME", "BRONZE %", "SILVER %", "GOLD %", "VALID %"),
+    *("BRONZE", "GOLD", "METRIC", "SAMPLE", "DATA"),
+    *("RATE", "p", "WINS BY SCORE", "COMPETITIONS", "95 % INTERVAL"),
+    *("KNOWN LEAK", "REPORTS", "DATE", "WHERE", "FOR EXAMPLE"),
+)
+"""Columns that a narrow terminal lacks, the most dispensable first."""
 _NESTED = ("suspicions", "remarks", "judged")
 _DTYPES: Mapping[object, str] = {float | None: "float64", int | None: "Int64", bool | None: "boolean"}
 
@@ -53,8 +60,8 @@ def text(document: Document, width: int | None = None) -> str:
     for section in brief(document):
         lines.append(click.style(printable(section.title), bold=True))
         if section.rows:
-            first, *rest = table_lines(section.header, section.rows, width)
-            lines += [click.style(first, bold=True), *rest]
+            first, *rest = table_lines(section.header, section.rows, width, _SPARE)
+            lines += [click.style(first, bold=True), *map(medal_style, rest)]
         lines += [*map(folded, section.notes), ""]
     lines.append(folded("More, with every run, rate and condition: --output report.html (or .md, .csv, .json)"))
     return "\n".join(lines) + "\n"
