@@ -52,7 +52,7 @@ def _row(setup: SetupSummary, number: int) -> RateRow:
     found, mean, reach = setup.planned_rates, setup.main_rate, ""
     if found and mean:
         ends = found.intervals[setup.goal]
-        shares = {medal: rate.mean for medal in MEDALS if (rate := found.rates.rates[medal])}
+        shares = {medal: each.mean for medal in MEDALS if (each := found.rates.rates[medal])}
         value, reach = f"{mean.mean:.1f} %", interval(ends) if ends else ""
         words = f"{setup.name}: {value}" + (f", {LEVEL} % interval {reach}" if ends else "")
         low, high = ends or (None, None)
