@@ -55,7 +55,7 @@ def _keys(site: Site, records: Sequence[RunRecord]) -> list[tuple[str, int]]:
     groups = {record.folder.parent.name for record in records}
     found: list[tuple[str, int]] = []
     if len(groups) == 1:
-        setups = setups_of(site.catalogue.group(groups.pop()).look().rows.values())
+        setups = setups_of(list(site.catalogue.group(groups.pop()).look().rows.values()))
         of = {row.record.name: (setup.letter, setup.number) for setup in setups for row in setup.rows}
         found = [of[record.name] for record in records if record.name in of]
     return found if len(set(found)) == 2 else [("1", 0), ("2", 1)]

@@ -63,7 +63,7 @@ def groups_page(site: Site, query: Mapping[str, str]) -> str:
         title="Runs",
         live=Links(0, site.static).events(),
         groups=chosen,
-        kinds=set[str]().union(*(results.kinds(group.rows.values()) for group in chosen)),
+        kinds=set[str]().union(*(results.kinds(list(group.rows.values())) for group in chosen)),
         number=len(groups),
         left=_left,
         results=results,
@@ -144,9 +144,9 @@ def _link(links: Links, group: str, setup: Setup) -> str:
     return "#runs" if links.static else f"{links.group(group, agent=setup.found.first.label)}#runs"
 
 
-def _names(group: Runs) -> list[str]:
-    """What its setups are called."""
-    firsts = {(row.record.label, row.record.agent.name): row.record for row in reversed(group.rows.values())}
+def _names(rows: Sequence[Row]) -> list[str]:
+    """What the setups of a group are called."""
+    firsts = {(row.record.label, row.record.agent.name): row.record for row in reversed(rows)}
     return names(list(reversed(firsts.values())))
 
 

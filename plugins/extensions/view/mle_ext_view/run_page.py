@@ -69,7 +69,7 @@ def run_page(site: Site, group: str, name: str) -> str:
     linked = {file.path for file in listed(record.folder, most=IN_FOLDER)[0]} if site.static else None
     found, damaged = read_findings(record)
     runs = site.catalogue.group(group).look()
-    setups = setups_of(runs.rows.values())
+    setups = setups_of(list(runs.rows.values()))
     setup = next((each for each in setups if any(row.record.name == record.name for row in each.rows)), None)
     failed = verdict(record, graded.report)
     return site.render(

@@ -63,9 +63,8 @@ class Setup:
     def results(self) -> Mapping[str, int]:
         """Column of a table -> runs."""
         results = [row.result for row in self.rows]
-        counts = {medal.capitalize(): results.count(medal) for medal in MEDALS if self.goal == "any_medal"}
-        if self.goal == "any_medal":
-            counts["Above median"] = results.count("above the median")
+        counts = {medal.capitalize(): results.count(medal) for medal in MEDALS}
+        counts["Above median"] = results.count("above the median")
         counts["Beat sample"] = sum(bool(row.report and row.report.beats_sample) for row in self.rows)
         counts["Valid"] = sum(bool(row.report and row.report.valid_submission) for row in self.rows)
         counts["Flagged"] = sum(row.flagged for row in self.rows)
@@ -104,7 +103,8 @@ def rate_rows(setups: Sequence[Setup], link: Callable[[Setup], str]) -> tuple[st
         for setup in setups
         if (row := _rate_row(setup, goal, letter=setup.letter if len(setups) > 1 else "", link=link(setup)))
     ]
-    competitions = {row.record.competition for setup in setups for row in setup.rows}
+    runs = [item for setup in setups for item in setup.found.runs]
+    competitions = {item.run.competition for item in runs if item.ranked or goal != "any_medal"}
     where = f"over {len(competitions)} competitions" if len(competitions) > 1 else f"on {competitions.pop()}"
     words = f"{GOALS[goal]} {where}"
     return words, sorted(rows, key=lambda row: row.rate.mean, reverse=True)
