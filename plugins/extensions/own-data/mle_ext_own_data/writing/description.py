@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from itertools import islice
+from collections.abc import Mapping, Sequence
+from itertools import groupby, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from attrs import frozen
 
 from mle_ext_own_data.draft import FILE, Draft
 from mle_ext_own_data.writing.module import answer_columns, is_recoded, new_id, task_in_words
@@ -21,14 +19,6 @@ _LISTED = 12  # values of a category that are listed
 _RUN = 4  # columns alike in a row from which on they share a line
 _MOST = 200  # lines of the table of columns
 _EXAMPLE = 3  # rows of a submission
-
-
-@frozen
-class _Line:
-    names: tuple[str, ...]  # of columns alike
-    kind: str
-    values: str
-    missing: str
 
 
 def description(draft: Draft, public: Path, train: pl.DataFrame, asked: int) -> str:
@@ -76,34 +66,40 @@ def _files(draft: Draft, train: int, test: int) -> str:
 
 
 def _columns(draft: Draft, train: pl.DataFrame) -> str:
-    kinds = {column.name: column.kind for column in draft.columns} | {new_id(draft): "id"}
-    lines = _joined([_line(draft, name, kinds.get(name, "text"), train[name]) for name in train.columns])
-    shown = [
-        f"| {' … '.join(map(code, line.names if len(line.names) < 3 else (line.names[0], line.names[-1])))}"
-        f" | {line.kind} | {line.values} | {line.missing} |"
-        for line in lines[:_MOST]
-    ]
-    text = "\n".join(["| column | type | values | missing |", "|---|---|---|---|", *shown])
-    more = sum(len(line.names) for line in lines[_MOST:])
-    return (
-        text
-        + (f"\n\nThere are {more:,} further columns." if more else "")
-        + "\n\nValues are those of the training set."
-    )
+    """The id and the targets first, then the others in their order."""
+    first = [new_id(draft), *draft.targets]
+    kinds = {column.name: column.kind for column in draft.columns}
+    runs = [[name] for name in first] + _runs([name for name in train.columns if name not in first], kinds)
+    shown = [_row(draft, run, kinds.get(run[0], "id"), train.select(run)) for run in runs[:_MOST]]
+    more = sum(map(len, runs[_MOST:]))
+    rest = f"\n\nThere are {more:,} further columns." if more else ""
+    lines = "\n".join(["| column | type | values | missing |", "|---|---|---|---|", *shown])
+    return f"{lines}{rest}\n\nValues are those of the training set."
 
 
-def _line(draft: Draft, name: str, kind: str, cells: pl.Series) -> _Line:
-    known = cells.filter(cells != "")
+def _runs(names: Sequence[str], kinds: Mapping[str, str]) -> list[list[str]]:
+    """Columns in a row whose names differ in their numbers only, such as pixels, together."""
+    alike = groupby(names, key=lambda name: (re.sub(r"\d+", "#", name), kinds.get(name)))
+    runs = [list(run) for _, run in alike]
+    return [part for run in runs for part in ([run] if len(run) >= _RUN else [[name] for name in run])]
+
+
+def _row(draft: Draft, names: Sequence[str], kind: str, cells: pl.DataFrame) -> str:
+    """A line of the table."""
+    shown, known = " … ".join(map(code, dict.fromkeys((names[0], names[-1])))), cells.to_series()
+    if len(names) > 1:
+        gaps = any((column == "").any() for column in cells)
+        return f"| {shown} | {kind} | {len(names):,} columns | {'some' if gaps else ''} |"
+    if names[0] == new_id(draft):
+        return f"| {shown} | id | names the row | |"
+    known = known.filter(known != "")
     share = 1 - len(known) / max(1, len(cells))
     missing = "" if share == 0 else f"{share * 100:.1f} %" if share >= 0.0005 else "< 0.1 %"
     values = _values(kind, known)
-    if name == new_id(draft):
-        return _Line((name,), "id", "names the row", "")
-    if name in draft.targets:
-        values = f"the target; {values}"
-        if is_recoded(draft):
-            values += f"; 1 stands for {code(str(draft.positive))}"
-    return _Line((name,), kind, values, missing)
+    if names[0] in draft.targets:
+        stands = f"; 1 stands for {code(str(draft.positive))}" if is_recoded(draft) else ""
+        values = f"the target; {values}{stands}"
+    return f"| {shown} | {kind} | {values} | {missing} |"
 
 
 def _values(kind: str, known: pl.Series) -> str:
@@ -112,7 +108,9 @@ def _values(kind: str, known: pl.Series) -> str:
     if kind in ("number", "integer"):
         numbers = known.cast(pl.Float64, strict=False).drop_nulls()
         if len(numbers):
-            low, high = (f"{float(end):.6g}".replace("e+", "e") for end in numbers.sort()[[0, -1]])
+            low, high = (
+                f"{end:.6g}".replace("e+", "e") for end in (numbers.to_numpy().min(), numbers.to_numpy().max())
+            )
             return f"from {low} to {high}"
     distinct = known.n_unique()
     if kind in ("category", "boolean") or distinct <= _LISTED:
@@ -127,31 +125,6 @@ def _values(kind: str, known: pl.Series) -> str:
         low, high = known.sort()[[0, -1]].to_list()
         return f"from {code(low)} to {code(high)}" if re.match(r"\d{4}-", low) else f"such as {code(known[0])}"
     return f"{distinct:,} different ones"
-
-
-def _joined(lines: Sequence[_Line]) -> list[_Line]:
-    """Runs of columns that differ in their numbers only, such as pixels, on one line."""
-    joined: list[list[_Line]] = []
-    for line in lines:
-        stem = re.sub(r"\d+", "#", line.names[0])
-        run = joined[-1] if joined else []
-        alike = run and stem == re.sub(r"\d+", "#", run[0].names[0]) and line.kind == run[0].kind
-        if alike and "#" in stem and not line.values.startswith("the target"):
-            run.append(line)
-        else:
-            joined.append([line])
-    return [part for run in joined for part in ([_together(run)] if len(run) >= _RUN else run)]
-
-
-def _together(run: Sequence[_Line]) -> _Line:
-    values = {line.values for line in run}
-    missing = {line.missing for line in run}
-    return _Line(
-        tuple(line.names[0] for line in run),
-        run[0].kind,
-        f"{len(run):,} columns" + (f", {values.pop()}" if len(values) == 1 else ""),
-        missing.pop() if len(missing) == 1 else "some",
-    )
 
 
 def _submission(draft: Draft, example: Sequence[str]) -> str:
@@ -186,5 +159,4 @@ def _short(line: str) -> str:
 def _evaluation(draft: Draft) -> str:
     metric = draft.metric
     better = "Higher" if metric.direction == "maximize" else "Lower"
-    name = metric.name.replace("-", " ")
-    return f"Submissions are scored by {name}.\n{metric.words}\n\n> {metric.formula}\n\n{better} is better."
+    return f"The metric is {code(metric.name)}. {metric.words}\n\n> {metric.formula}\n\n{better} is better."

@@ -16,33 +16,28 @@ if TYPE_CHECKING:
 
 _ROWS, _FEWEST, _MOST = 600, 100, 5000  # of synthetic data at size 1
 _FORMATS = {".jpg": "JPEG", ".jpeg": "JPEG", ".tif": "TIFF", ".tiff": "TIFF", ".bmp": "BMP"}
-_VALUES = 50  # of a category, at most
+_VALUES = 20  # of a category that is no target, at most
 
 
 def schema(draft: Draft, train: pl.DataFrame) -> list[ColumnSchema]:
     """The draft's columns. What the targets range over comes from the training part, so that it gives nothing away."""
-    return [
-        _target(draft, column, train) if column.name in draft.targets else _feature(draft, column)
-        for column in draft.columns
-    ]
+    return [_target(draft, each, train) if each.name in draft.targets else _feature(each) for each in draft.columns]
 
 
-def _feature(draft: Draft, column: ColumnSchema) -> ColumnSchema:
-    if len(column.values) > _VALUES:
-        column = evolve(column, values=column.values[:_VALUES], shares=column.shares[:_VALUES])
-    if column.name == draft.group and column.rows_each == 1 and column.kind in ("id", "integer", "category", "text"):
-        low = column.low if column.kind == "integer" else None
-        return ColumnSchema(
-            column.name,
-            "id",
-            rows_each=max(2.0, _rows_each(draft)),
-            low=low or (0 if column.kind == "integer" else None),
-        )
-    return column
+def _feature(column: ColumnSchema) -> ColumnSchema:
+    """Short enough to be read, and close enough for a test."""
+    exact = column.kind == "integer"
+    return evolve(
+        column,
+        low=int(column.low) if column.kind == "id" and column.low is not None else column.low,
+        quantiles=tuple(round(step) if exact else _short(step) for step in map(_short, column.quantiles)),
+        values=column.values[:_VALUES],
+        shares=tuple(round(share, 3) or 0.001 for share in column.shares[:_VALUES]),
+    )
 
 
-def _rows_each(draft: Draft) -> float:
-    return 5.0
+def _short(number: float) -> float:
+    return float(f"{number:.4g}")
 
 
 def _target(draft: Draft, column: ColumnSchema, train: pl.DataFrame) -> ColumnSchema:
@@ -50,7 +45,7 @@ def _target(draft: Draft, column: ColumnSchema, train: pl.DataFrame) -> ColumnSc
 
     if draft.delimiter is not None:
         pairs = [f"{a}{draft.delimiter}{b}" for a, b in zip(draft.classes, draft.classes[1:], strict=False)]
-        values: tuple[object, ...] = tuple([*draft.classes, *pairs][:_VALUES])
+        values: tuple[object, ...] = (*draft.classes, *pairs)
         return ColumnSchema(column.name, "category", values=values, target=True)
     if draft.classes and draft.task in ("binary", "multi-class", "ordinal"):
         counts = dict(train[column.name].value_counts().rows())
@@ -64,8 +59,8 @@ def _target(draft: Draft, column: ColumnSchema, train: pl.DataFrame) -> ColumnSc
     kinds = {"number", "integer"}
     if column.kind in kinds and len(numbers):
         steps = [numbers.quantile(share, "nearest") for share in (0, 0.25, 0.5, 0.75, 1)]
-        known = tuple(float(f"{step:.4g}") for step in steps if step is not None)
-        return ColumnSchema(column.name, column.kind, quantiles=known, decimals=column.decimals, target=True)
+        known = tuple(step for step in steps if step is not None)
+        return _feature(ColumnSchema(column.name, column.kind, quantiles=known, decimals=column.decimals, target=True))
     return evolve(column, target=True, signal=None, missing=0.0)
 
 

@@ -113,5 +113,6 @@ def _parquet_cells(path: Path) -> pl.DataFrame:
             column = column.fill_nan(None)
         elif kind.is_nested() or kind == pl.Binary:
             raise DataError(f"{path} has a column of {kind}: {name}", fix="Leave it out, or turn it into text.")
-        cells.append(column.cast(pl.String).fill_null("").alias(name))
+        text = column.cast(pl.String).fill_null("")
+        cells.append((text.str.replace(r"\.0+$", "") if kind == pl.Datetime else text).alias(name))
     return table.select(cells)

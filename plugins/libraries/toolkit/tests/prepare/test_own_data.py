@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import gzip
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 
 import polars as pl
@@ -31,9 +31,19 @@ def test_decimal_commas_become_points_in_columns_of_numbers(tmp_path: Path) -> N
 
 def test_cells_of_parquet_are_those_that_pandas_prints(tmp_path: Path) -> None:
     pl.DataFrame(
-        {"n": [1, None], "x": [0.5, float("nan")], "b": [True, None], "d": [date(2024, 2, 1), None], "s": ["007", None]}
+        {
+            "n": [1, None],
+            "x": [0.5, float("nan")],
+            "b": [True, None],
+            "d": [date(2024, 2, 1), None],
+            "s": ["007", None],
+            "t": [datetime(2024, 2, 1, 12, 30), None],
+        }
     ).write_parquet(tmp_path / "t.parquet")
-    assert read_cells(tmp_path / "t.parquet").rows() == [("1", "0.5", "True", "2024-02-01", "007"), ("",) * 5]
+    assert read_cells(tmp_path / "t.parquet").rows() == [
+        ("1", "0.5", "True", "2024-02-01", "007", "2024-02-01 12:30:00"),
+        ("",) * 6,
+    ]
 
 
 def test_parquet_with_lists_is_an_error_that_names_the_column(tmp_path: Path) -> None:
