@@ -40,6 +40,7 @@ def shown(text: str) -> Iterator[str]:
 NEEDS = {
     r"prepare (?!.*--synthetic|.*optical-digits)": "a Kaggle account",
     r"grade .*--edition": "data of that edition",
+    r".*(tumours|my-churn|my-lab)": "a table of the reader's",
     r"run .*--(model|backend|plan|network)": "a model, an image or a cluster",
     r"run .*(baseline|pip=)": "packages of a registry",
     r"run .*-B gpus": "GPUs",
@@ -51,7 +52,7 @@ NEEDS = {
     r"detect .*(--detector NAME|-D )": "a model, or a detector of the reader's",
     r"runs cancel .*/RUN": "a run that has not ended",
     r"runs resume .*--competition": "a competition of the reader's",
-    r"runs adopt": "a group from elsewhere",
+    r"runs (adopt|grade .*--runs)": "a group from elsewhere",
     r"runs import (logs/|jobs/|scores)": "results of another harness",
     r"report logs": "a group from elsewhere",
     r"export harbor": "prepared data of a split",
