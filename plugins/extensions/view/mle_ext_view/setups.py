@@ -13,7 +13,7 @@ from mle_ext_report.graded import Graded
 from mle_ext_report.names import small_print
 from mle_ext_report.pages import marks
 from mle_ext_report.pages.rates import Rate, RateRow
-from mle_ext_report.rates import MEDALS
+from mle_ext_report.rates import MEDALS, unranked
 from mle_ext_report.setups import Setup as ReportSetup
 from mle_ext_report.setups import setups as report_setups
 from mle_ext_report.summary import split_summaries
@@ -104,9 +104,12 @@ def rate_rows(setups: Sequence[Setup], link: Callable[[Setup], str]) -> tuple[st
         if (row := _rate_row(setup, goal, letter=setup.letter if len(setups) > 1 else "", link=link(setup)))
     ]
     runs = [item for setup in setups for item in setup.found.runs]
-    competitions = {item.run.competition for item in runs if item.ranked or goal != "any_medal"}
-    where = f"over {len(competitions)} competitions" if len(competitions) > 1 else f"on {competitions.pop()}"
-    words = f"{GOALS[goal]} {where}"
+    competitions = {item.run.competition for item in runs}
+    if goal == "any_medal":
+        could = [(item.run.competition, item.ranked) for item in runs]
+        competitions -= {*unranked(competitions, setups[0].found.edition, could)}
+    number = len(competitions)
+    words = f"{GOALS[goal]} " + (f"over {number} competitions" if number > 1 else f"on {', '.join(competitions)}")
     return words, sorted(rows, key=lambda row: row.rate.mean, reverse=True)
 
 

@@ -97,6 +97,7 @@ class Site:
         self._templates = environment(HERE / "templates")
         self._templates.filters |= {
             "plain": one_line,
+            "how": lambda ended: {"oom": "out of memory"}.get(ended, ended.replace("_", " ")),
             "printable": lambda text: printable(str(text), lines=True),
             "counted": counted,
             "duration": lambda seconds: "" if seconds is None else show_duration(seconds),
