@@ -136,10 +136,10 @@ def _success(setup: SetupSummary) -> str:
     rates, mean = setup.planned_rates.rates, setup.main_rate.mean
     reaches, misses = _REACHES[setup.goal], _MISSES[setup.goal]
     if rates.competitions > 1:
-        share = f"{mean:.1f} %" if mean else "none"
+        of = "all" if mean == 100 else f"{mean:.1f} % of" if mean else "none of"
         left_out = rates.left_out if setup.goal == "any_medal" else ""
         number = rates.competitions - len(rates.unranked) * bool(left_out)
-        return f"{reaches} on {share} of {counted(number, 'competition')}" + (f" ({left_out})" if left_out else "")
+        return f"{reaches} on {of} {counted(number, 'competition')}" + (f" ({left_out})" if left_out else "")
     on, runs = rates.ids[0], len(rates.seeds)
     if runs == 1:
         return f"{reaches if mean else misses} on {on}"
