@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-pytest_plugins = ["mlecore_testing.bombs", "mlecore_testing.browser", "mlecore_testing.disks"]
+pytest_plugins = ["mlecore_testing.bombs", "mlecore_testing.browser", "mlecore_testing.disks", "mlecore_testing.looks"]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -150,8 +150,10 @@ class Browser:
         self.call("Input.dispatchKeyEvent", type="keyDown", key=key, code=key, windowsVirtualKeyCode=code, **text)
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key, code=key, windowsVirtualKeyCode=code)
 
-    def screenshot(self, whole: bool = False) -> bytes:
-        return base64.b64decode(self.call("Page.captureScreenshot", captureBeyondViewport=whole)["data"])
+    def screenshot(self, width: int, height: int, scale: float = 1) -> bytes:
+        """A PNG of the page's top, which may be larger than the window."""
+        clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": scale}
+        return base64.b64decode(self.call("Page.captureScreenshot", captureBeyondViewport=True, clip=clip)["data"])
 
     def pdf(self) -> bytes:
         return base64.b64decode(self.call("Page.printToPDF", printBackground=True)["data"])
