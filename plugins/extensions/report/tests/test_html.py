@@ -14,6 +14,8 @@ from mle_ext_report.html import page
 from mle_ext_report.sources import read_sources
 from mle_ext_report.summary import summarise
 
+from mlecore_testing.looks import Look
+
 
 @pytest.fixture(scope="module")
 def document(two_groups):
@@ -134,11 +136,6 @@ class TestInBrowser:
         assert browser.problems == []
 
     @pytest.mark.network
-    def test_a_screen_reader_finds_its_way(self, browser, axe: str, path: Path) -> None:
-        """Rows are alike: axe looks at the first ones, and in the dark at colours only."""
-        browser.open(path)
-        browser.ask("document.querySelectorAll('tbody > tr:nth-child(n+4)').forEach(e => e.remove())")
-        browser.ask("document.querySelectorAll('details').forEach(e => { e.open = true; })")
-        assert browser.flaws(axe) == []
-        browser.prefer(dark=True)
-        assert browser.flaws(axe, rules="runOnly: ['color-contrast']") == []
+    def test_as_readers_see_it(self, look: Look, path: Path) -> None:
+        assert path.stat().st_size < 1_000_000
+        look("report", path)

@@ -13,6 +13,7 @@ from attrs import evolve
 
 from mlecore.runs.store import read_record
 from mlecore_testing.browser import Browser
+from mlecore_testing.looks import Look
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 RUN = "alpha--optical-digits--0"
@@ -53,22 +54,9 @@ def test_every_page_is_quiet(browser: Browser, address: str) -> None:
 
 
 @pytest.mark.network
-def test_a_screen_reader_finds_its_way(browser: Browser, address: str, axe: str) -> None:
-    """Colours take axe most of its time, and are the same in every row and line: it looks at the first ones."""
-
-    context = "{exclude: ['.code > :nth-child(n+9)', 'tbody tr:nth-child(n+5)']}"
-    colours = "runOnly: ['color-contrast']"
-    for page in (*(page for page in PAGES if "hostile" not in page), f"g/hostile/{RUN}/index.html"):
-        browser.open(address + page)
-        browser.ask("document.querySelectorAll('details').forEach((each) => { each.open = true; }); 0")
-        assert browser.flaws(axe, context) == [], page
-        if page.rpartition("/")[2] in ("index.html", "log.html", "calls.html"):
-            browser.prefer(dark=True)
-            assert browser.flaws(axe, context, colours) == [], page
-    browser.ask("document.querySelector('main').style.color = '#333'; 0")
-    assert browser.flaws(axe, context, colours) == ["color-contrast"]  # it does look
-    browser.ask("document.documentElement.removeAttribute('lang'); 0")
-    assert "html-has-lang" in browser.flaws(axe, context)
+@pytest.mark.parametrize("page", [*(page for page in PAGES if "hostile" not in page), f"g/hostile/{RUN}/index.html"])
+def test_a_page_as_readers_see_it(look: Look, address: str, page: str) -> None:
+    look(f"view-{page.partition('.html')[0].replace('/', '-')}", address + page)
 
 
 def test_a_page_shows_changes_by_itself(browser: Browser, address: str, runs: Path) -> None:
