@@ -60,14 +60,9 @@ def _row(setup: SetupSummary, number: int) -> RateRow:
         rate = Rate(mean=mean.mean, words=words, low=low, high=high, medals=medals, number=number)
     else:
         graded, reached = setup.coverage.graded_runs, sum(line.reached_goal for line in setup.runs)
-        value = (
-            f"{reached} of {graded} runs"
-            if setup.averaged and graded
-            else "no result"
-            if not graded
-            else "not averaged"
-        )
-        share = 100 * reached / graded if setup.averaged and graded else 0.0
+        value, share = "not averaged" if graded else "no result", 0.0
+        if setup.averaged and graded:
+            value, share = f"{reached} of {graded} runs", 100 * reached / graded
         rate = Rate(mean=share, words=f"{setup.name}: {value}", number=number)
     return RateRow(
         name=setup.name,

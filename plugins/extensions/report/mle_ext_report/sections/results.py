@@ -85,7 +85,7 @@ def _earned(runs: Sequence[RunLine]) -> str:
 
 
 def kinds(setups: Sequence[SetupSummary]) -> Section:
-    header = ("SETUP", "BY", "VALUE", "COMPETITIONS", "RUNS", f"{goals(setups)} %", f"{FLAGGED.upper()} %")
+    header = ("SETUP", "GROUPED BY", "VALUE", "COMPETITIONS", "RUNS", f"{goals(setups)} %", f"{FLAGGED.upper()} %")
     rows = [
         (
             setup.key,
