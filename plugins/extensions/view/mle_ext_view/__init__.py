@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from mlecore.cli.shared import runs_option
+from mlecore.cli.shared import in_folder, runs_option
 
 
 @click.command("view")
@@ -36,4 +36,4 @@ def command(runs: Path, port: int, static: Path | None) -> None:
         return
     from mle_ext_view.serving import serve
 
-    serve(runs.absolute(), port, say=click.echo)
+    serve(runs.absolute(), port, in_folder(runs), say=click.echo)

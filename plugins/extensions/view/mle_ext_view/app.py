@@ -32,9 +32,9 @@ _LASTS = 3600.0  # seconds of an event stream; browsers open a new one
 _BEAT = 15.0  # seconds after which a stream without news says so, which shows whether the page is still open
 
 
-def make_app(runs: Path, token: str) -> ASGIApp:
-    """All pages of a runs folder, below /TOKEN/."""
-    site = Site(runs)
+def make_app(runs: Path, token: str, where: str = "") -> ASGIApp:
+    """All pages of a runs folder, below /TOKEN/. ``where``: what commands on them need to find it."""
+    site = Site(runs, where=where)
     outputs, conversations = Outputs(), Conversations()
     assets = {name: (ASSETS / name).read_text(encoding="utf-8") for name in ("pages.css", "pages.js")}
     assets |= {"view.css": site.css, "view.js": site.js}

@@ -90,8 +90,8 @@ def _left(group: Runs) -> str:
     if not group.controlled:
         return "No controller is running."
     expected, most = left
-    about = f"about {show_duration(expected)}, " if expected is not None else ""
-    return f"{about}at most {show_duration(most)} to the end."
+    about = "At most" if expected is None else f"About {show_duration(expected)}, at most"
+    return f"{about} {show_duration(most)} to the end."
 
 
 def group_page(site: Site, name: str, query: Mapping[str, str]) -> str:
@@ -140,8 +140,8 @@ def group_page(site: Site, name: str, query: Mapping[str, str]) -> str:
 
 
 def _link(links: Links, group: str, setup: Setup) -> str:
-    """To the runs of a setup."""
-    return "#runs" if links.static else f"{links.group(group, agent=setup.found.first.label)}#runs"
+    """To the runs of a setup, the best first."""
+    return "#runs" if links.static else f"{links.group(group, agent=setup.found.first.label, sort='score')}#runs"
 
 
 def _names(rows: Sequence[Row]) -> list[str]:

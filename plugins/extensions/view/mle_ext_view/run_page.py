@@ -71,7 +71,7 @@ def run_page(site: Site, group: str, name: str) -> str:
     runs = site.catalogue.group(group).look()
     setups = setups_of(list(runs.rows.values()))
     setup = next((each for each in setups if any(row.record.name == record.name for row in each.rows)), None)
-    failed = verdict(record, graded.report)
+    failed = verdict(record, graded.report, site.where)
     return site.render(
         "run.html",
         3,

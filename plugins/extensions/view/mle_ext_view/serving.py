@@ -10,8 +10,9 @@ from pathlib import Path
 from mlecore.errors import UsageError
 
 
-def serve(runs: Path, port: int, say: Callable[[str], None]) -> None:
-    """Until it is interrupted. Raises UsageError if the port is taken."""
+def serve(runs: Path, port: int, where: str, say: Callable[[str], None]) -> None:
+    """Until it is interrupted. ``where``: what commands on pages need to find the folder. Raises UsageError if the port
+    is taken."""
     import uvicorn
 
     from .app import make_app
@@ -29,7 +30,7 @@ def serve(runs: Path, port: int, say: Callable[[str], None]) -> None:
         say(f"Showing {runs} at http://127.0.0.1:{listener.getsockname()[1]}/{token}/")
         say("Ctrl-C ends it; runs go on.")
         config = uvicorn.Config(
-            make_app(runs, token),
+            make_app(runs, token, where),
             log_level="warning",
             access_log=False,  # its lines would have the token
             lifespan="on",

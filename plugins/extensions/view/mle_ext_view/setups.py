@@ -92,8 +92,9 @@ def setups_of(rows: Iterable[Row]) -> list[Setup]:
     ]
 
 
-def rate_rows(setups: Sequence[Setup], link: Callable[[Setup], str]) -> tuple[str, list[RateRow]]:
-    """What the rates are of, and those that the report shows as well, the best first."""
+def rate_rows(setups: Sequence[Setup], evidence: Callable[[Setup], str]) -> tuple[str, list[RateRow]]:
+    """What the rates are of, and those that the report shows as well, the best first. ``evidence``: where the runs of a
+    setup are."""
     goals = {setup.goal for setup in setups}
     if len(goals) != 1:
         return "", []
@@ -101,7 +102,7 @@ def rate_rows(setups: Sequence[Setup], link: Callable[[Setup], str]) -> tuple[st
     rows = [
         row
         for setup in setups
-        if (row := _rate_row(setup, goal, letter=setup.letter if len(setups) > 1 else "", link=link(setup)))
+        if (row := _rate_row(setup, goal, letter=setup.letter if len(setups) > 1 else "", evidence=evidence(setup)))
     ]
     runs = [item for setup in setups for item in setup.found.runs]
     competitions = {item.run.competition for item in runs}
@@ -113,7 +114,7 @@ def rate_rows(setups: Sequence[Setup], link: Callable[[Setup], str]) -> tuple[st
     return words, sorted(rows, key=lambda row: row.rate.mean, reverse=True)
 
 
-def _rate_row(setup: Setup, goal: str, letter: str, link: str) -> RateRow | None:
+def _rate_row(setup: Setup, goal: str, letter: str, evidence: str) -> RateRow | None:
     """None as long as no seed is complete, or where runs do not compare with each other."""
     runs = setup.found.runs
     planned = sorted({item.run.competition for item in runs})
@@ -127,7 +128,7 @@ def _rate_row(setup: Setup, goal: str, letter: str, link: str) -> RateRow | None
     return RateRow(
         name=setup.name,
         letter=letter,
-        link=link,
+        evidence=evidence,
         small=setup.small,
         value=f"{mean.mean:.1f} %",
         reach=interval(reach) if reach else "",

@@ -89,10 +89,11 @@ def compare_name(*runs: str) -> str:
 class Site:
     """All pages of a runs folder."""
 
-    def __init__(self, runs: Path, *, static: bool = False) -> None:
+    def __init__(self, runs: Path, *, static: bool = False, where: str = "") -> None:
         self.catalogue = Catalogue(runs)
         self.runs = runs
         self.static = static
+        self.where = where  # such as " --runs DIR", for commands that pages name
         self.live = LiveCalls()
         self._templates = environment(HERE / "templates")
         self._templates.filters |= {
@@ -123,5 +124,5 @@ class Site:
         links = Links(depth, self.static)
         head = inline(css=self.css, js=self.js) if self.static else linked(links.base, connect=True)
         return self._templates.get_template(template).render(
-            head=head, title=one_line(title), links=links, static=self.static, live=live, **values
+            head=head, title=one_line(title), links=links, static=self.static, where=self.where, live=live, **values
         )

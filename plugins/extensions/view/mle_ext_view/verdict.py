@@ -41,13 +41,15 @@ _TITLES = {
 }
 
 
-def verdict(record: RunRecord, report: Report | None) -> Verdict | None:
-    """None for a run with a valid submission, and for one that has not ended."""
+def verdict(record: RunRecord, report: Report | None, where: str = "") -> Verdict | None:
+    """None for a run with a valid submission, and for one that has not ended. ``where``: what its commands
+    need to find its folder."""
     if report is not None and report.valid_submission:
         return None
-    name = shlex.quote(printable(f"{record.folder.parent.name}/{record.folder.name}"))
+    name = shlex.quote(printable(f"{record.folder.parent.name}/{record.folder.name}")) + where
+    group = shlex.quote(printable(record.folder.parent.name)) + where
     if record.state in ("failed", "cancelled"):
-        command = f"mlecore runs retry {name} && mlecore runs resume {_group(record)}"
+        command = f"mlecore runs retry {name} && mlecore runs resume {group}"
         again = Step(what="Run it again, and continue its group", command=command)
         if record.state == "cancelled":
             return Verdict(title="Cancelled", why=_sentence(record.reason or "it was cancelled"), steps=(again,))
@@ -58,10 +60,10 @@ def verdict(record: RunRecord, report: Report | None) -> Verdict | None:
         return None
     if report is None:
         why = "it has no grade that can be read" if record.state == "graded" else "grading it failed, or has not begun"
-        grade = Step(what="Grade it, which also says what is wrong", command=f"mlecore runs grade {_group(record)}")
+        grade = Step(what="Grade it, which also says what is wrong", command=f"mlecore runs grade {group}")
         return Verdict(title="Not graded", why=_sentence(why), steps=(grade,))
     if report.status == "invalid":
-        return Verdict(title="Invalid submission", why=_sentence(report.reason), steps=_check(record))
+        return Verdict(title="Invalid submission", why=_sentence(report.reason), steps=_check(record, where))
     why = _why_none(record, report)
     return Verdict(
         title=_TITLES.get(record.ended or "", "Ended without a submission"),
@@ -121,11 +123,12 @@ def _again(name: str) -> Iterator[Step]:
     yield Step(what="Run it again as it was; the old result is kept", command=f"mlecore runs retry --force {name}")
 
 
-def _check(record: RunRecord) -> tuple[Step, ...]:
-    file = printable(f"{record.folder.parent.name}/{record.folder.name}/submission/submission.csv")
+def _check(record: RunRecord, where: str) -> tuple[Step, ...]:
+    folder = record.folder if where else f"runs/{record.folder.parent.name}/{record.folder.name}"
+    path = shlex.quote(printable(f"{folder}/submission/submission.csv"))
     edition = "" if record.edition == "v1" else f" --edition {shlex.quote(printable(record.edition))}"
     kind = " --synthetic" if record.synthetic else ""
-    path, competition = shlex.quote(f"runs/{file}"), shlex.quote(printable(record.competition))
+    competition = shlex.quote(printable(record.competition))
     return (
         Step(what="Compare its first rows with the sample's, below"),
         Step(
@@ -134,10 +137,6 @@ def _check(record: RunRecord) -> tuple[Step, ...]:
         ),
         Step(what="An agent can check its own with validate_submission.sh, at any time"),
     )
-
-
-def _group(record: RunRecord) -> str:
-    return shlex.quote(printable(record.folder.parent.name))
 
 
 def _sentence(words: str) -> str:

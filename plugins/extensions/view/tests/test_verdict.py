@@ -54,6 +54,14 @@ def test_others_without_a_result(record: RunRecord) -> None:
     assert found and found.steps[0].command == "mlecore runs grade group"
 
 
+def test_commands_find_a_folder_of_another_name(record: RunRecord) -> None:
+    for made in (NONE, report(None, reason="it has 3 rows, not 5"), None):
+        found = verdict(record, made, " --runs /data/runs")
+        assert found
+        commands = [step.command for step in found.steps if step.command]
+        assert all(str(record.folder) in each or each.endswith(" --runs /data/runs") for each in commands), commands
+
+
 def test_a_run_that_worked_or_works_has_none(record: RunRecord) -> None:
     assert verdict(evolve(record, ended="timed_out"), report(0.7)) is None
     for state in ("planned", "waiting", "running"):
