@@ -108,4 +108,4 @@ def test_v2_counts_as_reports_do(board: Path, make_export: Make, add: Make, tmp_
     rates = setup.rates[-1].rates
     assert setup.main_rate and setup.main_rate.mean > 0
     assert table.rows[0].ranked.rate == pytest.approx(setup.main_rate.mean)
-    assert table.left_out == rates.left_out == "2 of 3: random-acts-of-pizza has no comparable leaderboard"
+    assert table.left_out == rates.left_out == "2 of 3: random-acts-of-pizza awards no medals"

@@ -20,6 +20,8 @@ MEDALS = ("gold", "silver", "bronze")
 MEDAL_RATES = ("any_medal", *MEDALS, "above_median")
 RATES = (*MEDAL_RATES, "valid", "made")
 
+_NAMED = 5  # competitions that a sentence names
+
 
 @frozen(kw_only=True)
 class Outcome:
@@ -93,10 +95,10 @@ def unranked(
 
 
 def left_out(competitions: Sequence[str], without: Sequence[str]) -> str:
-    """Such as "21 of 22: random-acts-of-pizza has no comparable leaderboard"; empty for none and for all of them."""
+    """Such as "21 of 22: random-acts-of-pizza awards no medals"; empty for none and for all of them."""
     number, of = len(without), len(competitions)
-    have = f"{', '.join(without)} {'has' if number == 1 else 'have'} no comparable leaderboard"
-    return f"{of - number} of {of}: {have}" if 0 < number < of else ""
+    names = ", ".join(without[:_NAMED]) + (f" and {number - _NAMED} more" if number > _NAMED else "")
+    return f"{of - number} of {of}: {names} award{'s' * (number == 1)} no medals" if 0 < number < of else ""
 
 
 def counts(runs: Iterable[tuple[str, object]], rate: str) -> Counts:

@@ -86,7 +86,9 @@ def test_data_of_two_kinds_are_one_setup(graded, without_thresholds) -> None:
     """Its medal rate leaves out the competitions that cannot earn one, and says so."""
     other = graded("c9", data_kind="synthetic", model="m", made=without_thresholds(0.6))
     document = summarise([*agent(graded, "m", 2), other])
-    assert result(document).startswith("baseline earns a medal on 25.0 % of 8 competitions (8 of 9: c9 has no")
+    assert result(document).startswith(
+        "baseline earns a medal on 25.0 % of 8 competitions (8 of 9: c9 awards no medals)"
+    )
     assert dict(facts(document))["Data"] == "published, synthetic" and document.comparisons == ()
     table = next(section for section in sections(document) if section.id == "results")
     assert [row[1] for row in table.rows] == ["published"] * 8 + ["synthetic"]
