@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import tomli_w
+from mle_ext_report.names import names
 from mle_ext_sharing.bundle import FILES, HEAD, LIST_LIMIT, SIGNATURE, OpenBundle, open_bundle
 
 from mle_ext_leaderboard import results as results_file
@@ -18,6 +19,7 @@ from mle_ext_leaderboard.entry import FILE, SIGNED, is_https
 from mle_ext_leaderboard.results import Results, read_results, results_of
 from mle_ext_leaderboard.statements import sign
 from mlecore.errors import UsageError
+from mlecore.runs.store import load_group
 from mlecore.util import files
 
 QUESTIONS = {
@@ -58,6 +60,7 @@ def add_result(
         return folder
     with open_bundle(export, sha256) as opened:
         results = results_of(opened.group, sha256)
+        agent = names(load_group(opened.group)[:1])[0]
     signed = sign(board, key, name, corrects=corrects, reason=reason, export=sha256) if key else {}
     with files.output(folder) as new:
         new.mkdir(parents=True)
@@ -65,7 +68,7 @@ def add_result(
             _copy_signatures(export, new / SIGNED)
         place = {"address": address} if address else {"file": _copy(export, new)}
         about = {"corrects": corrects, "reason": reason} if corrects else {}
-        text = "".join(_entry(results, about, {**place, "sha256": sha256}))
+        text = "".join(_entry(agent, results, about, {**place, "sha256": sha256}))
         for file, content in signed.items():
             (new / file).write_bytes(content)
         (new / results_file.FILE).write_bytes(results.dumps())
@@ -106,12 +109,12 @@ def _copy(export: Path, folder: Path) -> str:
     return "export.zip"
 
 
-def _entry(results: Results, about: dict[str, str], export: dict[str, str]) -> Iterator[str]:
+def _entry(agent: str, results: Results, about: dict[str, str], export: dict[str, str]) -> Iterator[str]:
     """entry.toml with what the records show; what only its authors know is commented out, and so missing."""
-    name, _, version = results.agent.rpartition(", source ")[0].rpartition(" ")
+    version = results.agent.rpartition(", source ")[0].rpartition(" ")[2]
     yield "# Complete the lines with '...', and answer the questions under [disclosures].\n"
     yield _line(
-        agent=name, version=version or "...", authors=["..."], date=_today(), models=list(results.models), **about
+        agent=agent, version=version or "...", authors=["..."], date=_today(), models=list(results.models), **about
     )
     yield '# links = { source = "https://...", paper = "https://..." }\n\n[export]\n'
     yield _line(**export)

@@ -33,6 +33,7 @@ def board_json(board: Board, found: Sequence[Standing], shown: Sequence[Table]) 
 
 def _table(table: Table) -> dict[str, Any]:
     return {
+        "title": table.title,
         "conditions": dict(table.conditions),
         "competitions": list(table.ids),
         "goal": table.goal,

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
+from statistics import fmean
 from typing import Literal
 
 from attrs import evolve, field, frozen
-from mle_ext_report.rates import counts, left_out, unranked
+from mle_ext_report.rates import MEDALS, counts, left_out, unranked
 from mle_ext_sharing.bundle import OpenBundle
 from mle_ext_sharing.signed import has_second_party
 
 from mle_ext_leaderboard.board import Board
 from mle_ext_leaderboard.checking import Check, check_rules, guarded, signatures
+from mle_ext_leaderboard.disclosures import HARDWARE
 from mle_ext_leaderboard.duplicates import Known, known_of
 from mle_ext_leaderboard.ranking import Ranked, rank_entries
 from mle_ext_leaderboard.results import Results, RunResult
@@ -108,6 +112,7 @@ class Row:
     like: tuple[str, ...]  # names of the entries that it cannot be told apart from
     seeds: int
     runs: int
+    medals: tuple[tuple[str, float], ...]  # ("gold", 12.5) ...: they add up to the rate; empty without medals
     valid: float  # % of runs
     hours: float | None  # used per run, where known
     usd: float | None  # of all runs, where known
@@ -118,6 +123,7 @@ class Row:
 class Table:
     """Entries of the same conditions, the best first."""
 
+    title: str  # what is compared, such as "Low, 24 h, 8 CPUs, 1 x NVIDIA A10, v1"; no two are the same
     conditions: tuple[tuple[str, str], ...]
     ids: tuple[str, ...]  # of the competitions
     goal: Goal
@@ -125,8 +131,18 @@ class Table:
     rows: tuple[Row, ...] = field(factory=tuple)
 
     @property
-    def title(self) -> str:
-        return ", ".join(value for name, value in self.conditions if name != "data digest")
+    def shared_tags(self) -> tuple[str, ...]:
+        """Tags that all entries have, which tell none from another."""
+        return tuple(tag for tag in TAGS if all(tag in row.standing.tags for row in self.rows))
+
+    @property
+    def telling(self) -> bool:
+        """Does a tag tell two entries apart?"""
+        return any(map(self.telling_tags, self.rows))
+
+    def telling_tags(self, row: Row) -> list[str]:
+        """Tags of an entry that others lack."""
+        return [tag for tag in row.standing.tags if tag not in self.shared_tags]
 
 
 def standings(board: Board) -> list[Standing]:
@@ -174,10 +190,39 @@ def tables(board: Board, found: Sequence[Standing]) -> list[Table]:
                 ids[key] = board.sets[name]
     order = [f"{name} ({len(wanted)})" for name, wanted in board.sets.items()]
     keys = sorted(by_key, key=lambda key: (order.index(key[0][1]), -len(by_key[key]), key))
-    return [_table(key, ids[key], by_key[key]) for key in keys]
+    named = titles([dict(key) for key in keys])
+    return [_table(title, key, ids[key], by_key[key]) for title, key in zip(named, keys, strict=True)]
 
 
-def _table(key: tuple[tuple[str, str], ...], ids: Sequence[str], members: Sequence[Standing]) -> Table:
+def titles(keys: Sequence[Mapping[str, str]]) -> list[str]:
+    """The set, time limit, hardware and edition; more conditions where these do not tell two tables apart."""
+    parts = [_words(key, "competitions", "time limit", HARDWARE, "edition") for key in keys]
+    for more in ("data", "network", "data digest"):
+        values: dict[tuple[str, ...], set[str]] = defaultdict(set)
+        for part, key in zip(parts, keys, strict=True):
+            values[(*part,)].add(key[more])
+        parts = [
+            [*part, *_words(key, more)] if len(values[(*part,)]) > 1 else part
+            for part, key in zip(parts, keys, strict=True)
+        ]
+    return [", ".join(part) for part in parts]
+
+
+def _words(key: Mapping[str, str], *names: str) -> list[str]:
+    """Conditions as a title names them."""
+    found = []
+    for name in names:
+        value = key[name]
+        if name == "competitions":
+            value = value.partition(" (")[0]
+            value = value[:1].upper() + value[1:]
+        elif name == "time limit":
+            value = re.sub(r"(?<=\d)(?=[a-z])", " ", value)
+        found.append(f"{name} {value}" if value == "unknown" or name in ("network", "data digest") else value)
+    return found
+
+
+def _table(title: str, key: tuple[tuple[str, str], ...], ids: Sequence[str], members: Sequence[Standing]) -> Table:
     runs = {each.name: runs_of(each.check.results, ids) for each in members if each.check.results}
     without = unranked(ids, dict(key)["edition"])
     medals = any(run.ranked for of in runs.values() for run in of if run.competition not in without)
@@ -190,12 +235,23 @@ def _table(key: tuple[tuple[str, str], ...], ids: Sequence[str], members: Sequen
         ]
     )
     rows = [
-        _row(each, place, tuple(members[other].name for other in place.like), runs[each.name])
+        _row(
+            each,
+            place,
+            tuple(members[other].name for other in place.like),
+            runs[each.name],
+            _stack(runs[each.name], counted) if medals else (),
+        )
         for each, place in zip(members, ranked, strict=True)
     ]
     rows.sort(key=lambda row: (row.ranked.rank, row.standing.name))
     return Table(
-        conditions=key, ids=tuple(ids), goal=goal, left_out=left_out(ids, without) if medals else "", rows=tuple(rows)
+        title=title,
+        conditions=key,
+        ids=tuple(ids),
+        goal=goal,
+        left_out=left_out(ids, without) if medals else "",
+        rows=tuple(rows),
     )
 
 
@@ -205,7 +261,22 @@ def runs_of(results: Results, ids: Sequence[str]) -> list[RunResult]:
     return [run for run in results.runs if run.competition in wanted]
 
 
-def _row(standing: Standing, ranked: Ranked, like: tuple[str, ...], runs: Sequence[RunResult]) -> Row:
+def _stack(runs: Sequence[RunResult], counted: Set[str]) -> tuple[tuple[str, float], ...]:
+    """The rate of each medal, averaged over competitions as the whole one is."""
+    of: dict[str, Counter[str]] = defaultdict(Counter)
+    for run in runs:
+        if run.competition in counted:
+            of[run.competition][run.medal] += 1
+    return tuple((medal, 100 * fmean(each[medal] / each.total() for each in of.values())) for medal in MEDALS)
+
+
+def _row(
+    standing: Standing,
+    ranked: Ranked,
+    like: tuple[str, ...],
+    runs: Sequence[RunResult],
+    medals: tuple[tuple[str, float], ...],
+) -> Row:
     hours = [run.hours for run in runs if run.hours is not None]
     costs = [run.usd for run in runs if run.usd is not None]
     return Row(
@@ -214,6 +285,7 @@ def _row(standing: Standing, ranked: Ranked, like: tuple[str, ...], runs: Sequen
         like=like,
         seeds=len({run.seed for run in runs}),
         runs=len(runs),
+        medals=medals,
         valid=100 * sum(run.submission == "valid" for run in runs) / len(runs),
         hours=sum(hours) / len(hours) if hours else None,
         usd=sum(costs) if costs else None,

@@ -18,6 +18,7 @@ from mle_ext_leaderboard.proofs import ROWS
 
 from mlecore.cli import main
 from mlecore.model.record import Replaced
+from mlecore.util.printable import printable
 
 pytestmark = pytest.mark.slow
 
@@ -269,9 +270,9 @@ def test_a_damaged_export_does_not_touch_the_others(
 @pytest.mark.parametrize("agent", ["one, two", "one, source 2", "one\u202etwo"])
 def test_an_agent_s_name_may_be_anything(board: Path, make_export, add, agent: str) -> None:
     path = add("alpha", make_export("a", agent=agent))
-    assert tomllib.loads(path.read_text())["agent"] == agent
+    assert tomllib.loads(path.read_text())["agent"] == printable(agent)
     code, said = check(board)
-    assert code == (not agent.isprintable()) and "\u202e" not in said, said
+    assert code == 0 and "\u202e" not in said, said
     assert call("build", "--board", board, "--to", board.parent / "site").exit_code == 0
     assert "\u202e" not in (board.parent / "site" / "entries" / "alpha.html").read_text()
 

@@ -13,7 +13,11 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from attrs import evolve
 from click.testing import CliRunner, Result
+from mle_ext_leaderboard.board import open_board
+from mle_ext_leaderboard.disclosures import HARDWARE
+from mle_ext_leaderboard.tables import standings, tables, titles
 
 from mlecore.cli import main
 from mlecore_testing.browser import Browser
@@ -45,10 +49,11 @@ def test_figures_are_those_of_the_exports(full: Path) -> None:
         grades, hours, usd = read_export(full / "entries" / row["entry"] / "export.zip")
         shares = [sum(won) / len(won) for won in grades.values()]
         assert row["rate"] == pytest.approx(100 * sum(shares) / len(shares), abs=1e-9)
+        assert sum(share for _, share in row["medals"]) == pytest.approx(row["rate"], abs=1e-9)
         assert row["runs"] == sum(map(len, grades.values())) and row["seeds"] == len(next(iter(grades.values())))
         assert row["hours"] == pytest.approx(sum(hours) / len(hours)) and row["usd"] == pytest.approx(sum(usd))
     rows = list(csv.DictReader(io.StringIO((site / "entries.csv").read_text())))
-    assert {row["entry"]: float(row["rate"]) for row in rows if "12h" not in row["table"]} == {
+    assert {row["entry"]: float(row["rate"]) for row in rows if "12 h" not in row["table"]} == {
         row["entry"]: row["rate"] for row in main_table["rows"]
     }
     runs = list(csv.DictReader((site / "runs.csv").open()))
@@ -94,6 +99,33 @@ def test_tags(full: Path) -> None:
     assert "no-web" not in tags["alpha"]  # no record says that the network was closed
 
 
+def test_a_table_shows_the_tags_that_tell_entries_apart(full: Path) -> None:
+    board = open_board(full)
+    first, second = tables(board, standings(board))
+    assert [each.title.split(", ")[:2] for each in (first, second)] == [["Three", "24 h"], ["Three", "12 h"]]
+    assert first.telling and [first.telling_tags(row) for row in first.rows if row.standing.name == "beta"] == [
+        ["source"]
+    ]
+    assert not second.telling and "signed" in second.shared_tags
+    index = (build(full) / "index.html").read_text()
+    assert index.count(">source</a>") == 1
+
+
+def test_tables_of_the_same_title_say_what_else_differs() -> None:
+    key = {"competitions": "low (22)", "time limit": "24h", HARDWARE: "8 CPUs", "edition": "v1", "data": "published"}
+    keys = [{**key, "network": "closed", "data digest": digest} for digest in ("a", "b")]
+    assert titles([*keys, {**keys[0], "edition": "v2"}]) == [
+        "Low, 24 h, 8 CPUs, v1, data digest a",
+        "Low, 24 h, 8 CPUs, v1, data digest b",
+        "Low, 24 h, 8 CPUs, v2",
+    ]
+
+
+def test_an_entry_has_its_setups_label(board: Path, make_export, add) -> None:
+    path = add("alpha", make_export("a", change=lambda run: evolve(run, label="aide with search")))
+    assert 'agent = "aide with search"' in path.read_text()
+
+
 def test_an_export_that_was_replaced_is_not_ranked(full: Path) -> None:
     shutil.copy(full / "entries" / "beta" / "export.zip", full / "entries" / "alpha" / "export.zip")
     entries = json.loads((build(full) / "leaderboard.json").read_text())["entries"]
@@ -130,10 +162,12 @@ class Markup(HTMLParser):
         self.tags: set[str] = set()
         self.attributes: set[str] = set()
         self.links: set[str] = set()
+        self.ids: set[str] = set()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.add(tag)
         self.attributes |= {name for name, _ in attrs}
+        self.ids |= {value or "" for name, value in attrs if name == "id"}
         self.links |= {value or "" for name, value in attrs if name in ("href", "src")}
 
 
@@ -165,17 +199,24 @@ def test_hostile_entries_are_text(board: Path, make_export, add) -> None:
 
 
 def test_a_page_links_only_to_what_is_there(full: Path) -> None:
+    """To a file, and to a part of it: so every figure leads to its evidence."""
     site = build(full)
-    for page in site.rglob("*.html"):
-        markup = Markup()
+    pages = {page: Markup() for page in site.rglob("*.html")}
+    for page, markup in pages.items():
         markup.feed(page.read_text())
+    for page, markup in pages.items():
         for link in markup.links:
-            if not link.startswith(("https:", "data:", "#")):
-                assert (page.parent / link.partition("#")[0]).is_file(), (page, link)
+            if not link.startswith(("https:", "data:")):
+                file, _, part = link.partition("#")
+                target = (page.parent / file).resolve() if file else page
+                assert target.is_file() and (not part or part in pages[target].ids), (page, link)
+    assert {"entries/beta.html#results", "entries/beta.html#runs", "entries/beta.html#links"} <= pages[
+        site / "index.html"
+    ].links
 
 
 @pytest.mark.browser
-def test_browsers_show_it(full: Path, browser: Browser) -> None:
+def test_browsers_show_it(full: Path, browser: Browser, axe: str) -> None:
     """Light and dark, wide and narrow: no error, no request, nothing wider than the window; filters and keys work."""
     site = build(full)
     for page in (site / "index.html", site / "entries" / "alpha.html"):
@@ -185,9 +226,13 @@ def test_browsers_show_it(full: Path, browser: Browser) -> None:
                 assert browser.problems == []
                 wide = browser.ask("document.documentElement.scrollWidth - innerWidth")
                 assert wide <= 0, (page.name, width, wide)
+                if width == 360:
+                    browser.ask("document.querySelectorAll('details').forEach((each) => { each.open = true; }); 0")
+                    assert browser.flaws(axe) == [], (page.name, dark)
     browser.open(site / "index.html")
     count = "[...document.querySelectorAll('tr[data-tags]')].filter((row) => !row.hidden).length"
     assert browser.ask(count) == 4
+    browser.ask("document.querySelector('details.filters').open = true")
     box = "document.querySelector('input[value=source]')"
     browser.ask(f"{box}.focus()")
     browser.call("Input.dispatchKeyEvent", type="keyDown", key=" ", code="Space", windowsVirtualKeyCode=32, text=" ")

@@ -49,7 +49,8 @@ def small_print(run: RunRecord, name: str) -> str:
 
 def _label(run: RunRecord) -> str:
     """The label, unless the plan gave it for want of one: an agent's name, with a number where that was taken."""
-    return "" if re.fullmatch(rf"{re.escape(run.agent.name)}(-\d+)?", run.label) else run.label
+    plain = re.sub(r"[^A-Za-z0-9._-]+|--+", "-", run.agent.name).strip("-.")
+    return "" if re.fullmatch(rf"({re.escape(run.agent.name)}|{re.escape(plain)})(-\d+)?", run.label) else run.label
 
 
 def _options(setups: Mapping[int, Mapping[str, str]]) -> dict[int, str]:

@@ -1,5 +1,5 @@
 // Shows the rows that have every chosen property and the words.
-const filters = document.querySelector("form.filters");
+const filters = document.querySelector("details.filters");
 if (filters) {
   const rows = [...document.querySelectorAll("tr[data-tags]")];
   const status = document.getElementById("shown");

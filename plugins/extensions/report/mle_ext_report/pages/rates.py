@@ -36,6 +36,7 @@ class RateRow:
     small: str = ""  # version, model, options
     link: str = ""  # of the name
     evidence: str = ""  # link of the figure: what it counts
+    faint: bool = False  # is it shown for comparison only?
 
 
 def rate_top(rates: Iterable[Rate]) -> float:
@@ -54,7 +55,8 @@ def rate_bar(rate: Rate, top: float = 100.0) -> Markup:
             start += share
     if rate.low is not None and rate.high is not None:
         low, high = _at(rate.low, top), _at(rate.high, top)
-        parts.append(Markup('<path class="reach" d="M{0} 10H{1}M{0} 6v8M{1} 6v8"/>').format(low, high))
+        for kind in ("halo", "reach"):  # the light line would be lost on gold
+            parts.append(Markup('<path class="{2}" d="M{0} 10H{1}M{0} 6v8M{1} 6v8"/>').format(low, high, kind))
     return Markup(
         '<svg class="rate {}" viewBox="0 0 {:g} {:g}" preserveAspectRatio="none" role="img" aria-label="{}">{}</svg>'
     ).format(series(rate.number), _WIDTH, _HEIGHT, rate.words, Markup("").join(parts))

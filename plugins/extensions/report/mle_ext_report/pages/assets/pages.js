@@ -2,6 +2,7 @@
 // Sorts a table by the column whose heading was pressed; cells without a value stay last.
 const SECONDS = { d: 86400, h: 3600, m: 60, s: 1 };
 const number = (text) => {
+  if (/^\d{4}([-\u2011]\d\d){2}$/.test(text)) return parseInt(text.replace(/\D/g, ""), 10); // a date
   if (/^([\d.]+[dhms]\s?)+$/.test(text)) // a duration, such as "1h 20m"
     return text.match(/[\d.]+[dhms]/g).reduce((sum, part) => sum + parseFloat(part) * SECONDS[part.at(-1)], 0);
   const found = /^[<\s]*([-+]?[\d.][\d,.]*(e[-+]?\d+)?)/i.exec(text);
