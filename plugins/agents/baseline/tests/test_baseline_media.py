@@ -66,3 +66,23 @@ def test_unreadable_images_leave_the_sample(data: Path, attempt: Attempt) -> Non
     pd.DataFrame({"id": [f"{i}.dcm" for i in range(30)], "y": [0, 1] * 15}).to_csv(data / "train.csv", index=False)
     with pytest.raises(Exception, match="cannot be read"):
         attempt(pd.DataFrame({"id": [f"{i}.dcm" for i in range(30, 40)], "y": 0.5}), "roc-auc")
+
+
+def test_text_files_are_read_and_names_of_sounds_say_nothing(data: Path, attempt: Attempt) -> None:
+    good = RNG.integers(0, 2, 200)
+    table = pd.DataFrame({"id": range(200), "file": [f"{i:04x}.txt" for i in range(200)], "good": good})
+    for name, is_good in zip(table["file"], good, strict=True):
+        (data / name).write_text(" ".join(RNG.choice(["fine" if is_good else "bad", "the", "a"], 12)))
+        (data / name.replace("txt", "wav")).touch()
+    sample = table[150:][["id"]].assign(good=0)
+    for ending in ("txt", "wav"):
+        named = table.assign(file=table["file"].str.replace("txt", ending))
+        named[:150].to_csv(data / "train.csv", index=False)
+        named[150:].drop(columns="good").to_csv(data / "test.csv", index=False)
+        if ending == "wav":
+            with pytest.raises(Exception, match="nothing about the rows"):
+                attempt(sample, "accuracy")
+        else:
+            made, note = attempt(sample, "accuracy")
+            assert "text" in note
+            assert (numbers(made["good"]) == good[150:]).mean() > 0.9

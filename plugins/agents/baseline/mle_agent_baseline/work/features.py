@@ -17,6 +17,8 @@ from scipy import sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 IMAGES = {".jpg", ".jpeg", ".png", ".tif", ".tiff", ".bmp", ".gif", ".webp"}
+DOCUMENTS = {".txt", ".md"}
+BEGINNING = 20_000  # characters of a text file that are read
 CATEGORIES = 250  # values of a column that is still a category
 LOOKED_AT = 20_000  # images that are enough to learn from
 LOOKED = 8 * 8 * (3 + 2) + 3 * 16 + 4  # numbers for an image
@@ -44,7 +46,8 @@ def features(problem: Problem, files: list[Source], seed: int) -> tuple[Rows, Ro
     train, test, keys = problem.train, problem.test, problem.keys
     rows = np.arange(len(train))
     names = [name for name in train.columns if name in test.columns and name not in problem.targets]
-    both = pd.concat([train[names], test[names]], ignore_index=True)
+    both = with_contents(pd.concat([train[names], test[names]], ignore_index=True), files)
+    names = list(both.columns)
     texts = [name for name in names if is_text(both[name])]
     numbers = {name: column(both[name]) for name in names if name not in keys and name not in texts}
     for name in texts:
@@ -73,6 +76,25 @@ def features(problem: Problem, files: list[Source], seed: int) -> tuple[Rows, Ro
     if not what:
         raise NoModel("nothing about the rows that this agent can read")
     return Rows(known, words[0]), Rows(asked, words[1]), " and ".join(what), rows
+
+
+def with_contents(table: pd.DataFrame, files: list[Source]) -> pd.DataFrame:
+    """The table with texts in the place of their files' names, and without columns that name sounds and the like."""
+    known = {each.name: each for each in files if PurePosixPath(each.name).suffix.lower() not in IMAGES}
+    for name in table.columns if known else ():
+        found = [known.get(base) for base in table[name].astype(str).str.rpartition("/")[2]]
+        if sum(map(bool, found)) < 0.98 * len(found):
+            continue
+        if all(PurePosixPath(each.name).suffix.lower() in DOCUMENTS for each in found if each):
+            table[name] = [read_text(each) if each else None for each in found]
+        else:
+            table = table.drop(columns=name)
+    return table
+
+
+def read_text(source: Source) -> str:
+    with source.text() as stream:
+        return stream.read(BEGINNING)
 
 
 def is_text(values: pd.Series) -> bool:

@@ -243,14 +243,14 @@ def _times(draft: Draft) -> str:
 def _files(draft: Draft) -> list[str]:
     assert draft.files is not None
     column, suffix = quoted(draft.file_column or FILE), draft.file_suffix
-    old, new = (f'f"{{{name}}}{suffix}"' for name in ("old", "names[old]")) if suffix else ("old", "names[old]")
-    endings = [] if suffix else ["names = {old: new + Path(old).suffix.lower() for old, new in names.items()}"]
+    old = f'f"{{old}}{suffix}"' if suffix else "old"
+    ending = quoted(suffix) if suffix else "Path(old).suffix.lower()"
     return [
         "# new names, because the old ones may tell the target",
         f'names = new_names(table[{column}].unique().to_list(), "########", seed=0)',
-        *endings,
+        f"names = {{old: new + {ending} for old, new in names.items()}}",
         'for part, folder in ((train, "train"), (test, "test")):',
-        f"    files = {{{old}: {new} for old in part[{column}]}}",
+        f"    files = {{{old}: names[old] for old in part[{column}]}}",
         f"    link_files(raw / {quoted(draft.files.name)}, public / folder, files)",
         f"train, test = (part.with_columns(part[{column}].replace_strict(names)) for part in (train, test))",
     ]

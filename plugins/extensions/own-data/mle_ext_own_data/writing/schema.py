@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve
 
-from mle_ext_own_data.draft import CLASS, FILE, Draft
+from mle_ext_own_data.draft import FILE, Draft
 from mle_ext_own_data.writing.module import is_recoded, reading_options, schema_code
 from mle_ext_own_data.writing.text import call, quoted
 from mlecore_toolkit import ColumnSchema
@@ -15,20 +15,28 @@ if TYPE_CHECKING:
     import polars as pl
 
 _ROWS, _FEWEST, _MOST = 600, 100, 5000  # of synthetic data at size 1
+_MANY, _STRONG = 4, 0.8  # with fewer columns for each target, they say more of it, so that a model can learn it
 _FORMATS = {".jpg": "JPEG", ".jpeg": "JPEG", ".tif": "TIFF", ".tiff": "TIFF", ".bmp": "BMP"}
-_VALUES = 20  # of a category that is no target, at most
+_VALUES = 12  # of a category that is no target, at most
 
 
 def schema(draft: Draft, train: pl.DataFrame) -> list[ColumnSchema]:
     """The draft's columns. What the targets range over comes from the training part, so that it gives nothing away."""
-    return [_target(draft, each, train) if each.name in draft.targets else _feature(each) for each in draft.columns]
+    used = [each for each in draft.columns if each.name not in (*draft.targets, *draft.drop)]
+    measured = [each.name for each in used if each.kind not in ("id", "file", "date")] or [each.name for each in used]
+    strong = {*measured} if len(measured) < _MANY * len(draft.targets) else set()
+    return [
+        _target(draft, each, train) if each.name in draft.targets else _feature(each, strong=each.name in strong)
+        for each in draft.columns
+    ]
 
 
-def _feature(column: ColumnSchema) -> ColumnSchema:
+def _feature(column: ColumnSchema, *, strong: bool = False) -> ColumnSchema:
     """Short enough to be read, and close enough for a test."""
     exact = column.kind == "integer"
     return evolve(
         column,
+        signal=_STRONG if strong else column.signal,
         low=int(column.low) if column.kind == "id" and column.low is not None else column.low,
         quantiles=tuple(round(step) if exact else _short(step) for step in map(_short, column.quantiles)),
         values=column.values[:_VALUES],
@@ -91,42 +99,37 @@ def synthetic_code(draft: Draft, columns: list[ColumnSchema]) -> str:
 def _files(draft: Draft) -> tuple[list[str], list[str], set[str]]:
     """(lines, imports, names of the toolkit) that write a file for each row, which depends on the target."""
     assert draft.files is not None
-    target, column = quoted(draft.targets[0]), quoted(draft.file_column or FILE)
-    folder = f"raw / {quoted(draft.files.name)}"
-    name = f"{{name}}{draft.file_suffix}"
-    path = f'{folder} / f"{name}"' if draft.table is not None else f"{folder} / str(label) / Path(name).name"
-    label = f"table[{quoted(CLASS) if draft.table is None else target}]"
+    folder, column = f"raw / {quoted(draft.files.name)}", draft.file_column or FILE
+    target = f"table[{quoted(draft.targets[0])}]"
+    path = f"{folder} / name" if draft.table is not None else f"{folder} / label / name"
+    if draft.file_suffix:
+        path = f'{folder} / f"{{name}}{draft.file_suffix}"'
+    label = f", {target}" if draft.table is None else ""
+    loop = f"for name, {'label, ' if label else ''}{{}} in zip(table[{quoted(column)}]{label}, {{}}, strict=True):"
+    write = [f"    path = {path}", "    path.parent.mkdir(parents=True, exist_ok=True)"]
     if draft.modality == "text":
-        return (
-            [
-                'content = ColumnSchema("text of the file", "text", low=20, high=80)',
-                "texts = synthetic_table([*SCHEMA, content], len(table), seed)[content.name]",
-                f"for name, label, text in zip(table[{column}], {label}, texts, strict=True):",
-                f"    path = {path}",
-                "    path.parent.mkdir(parents=True, exist_ok=True)",
-                "    path.write_text(text)",
-            ],
-            [],
-            set(),
-        )
-    first = next((c for c in draft.columns if c.name == (draft.file_column or FILE)), None)
-    ending = (draft.file_suffix or (first.suffix if first else "")).lower()
-    content = f'encode(picture(rng, int(code)), "{_FORMATS.get(ending, "PNG")}")'
-    needs = {"encode", "picture"}
+        lines = [
+            'content = ColumnSchema("text of the file", "text", low=20, high=80)',
+            "texts = synthetic_table([*SCHEMA, content], len(table), seed)[content.name]",
+            loop.format("text", "texts"),
+            *write,
+            "    path.write_text(text)",
+        ]
+        return lines, [], set()
+    kinds = [
+        "rng = np.random.RandomState(seed)",
+        f'kinds = ({target}.rank(method="dense", pct=True) * 9).fillna(0).astype(int)  # what a file is like',
+        loop.format("kind", "kinds"),
+        *write,
+    ]
     if draft.modality == "audio":
-        content = (
-            "wav((4000 * np.sin(np.arange(4000) * (1 + code) / 20) + rng.normal(0, 500, 4000)).astype(np.int16), 8000)"
+        sound = "    sound = 4000 * np.sin(np.arange(4000) * (1 + kind) / 20) + rng.normal(0, 500, 4000)"
+        return (
+            [*kinds, sound, "    path.write_bytes(wav(sound.astype(np.int16), 8000))"],
+            ["import numpy as np"],
+            {"wav"},
         )
-        needs = {"wav"}
-    return (
-        [
-            "rng = np.random.RandomState(seed)",
-            f'codes = ({label}.rank(method="dense") % 12).fillna(0)  # the file depends on the target',
-            f"for name, label, code in zip(table[{column}], {label}, codes, strict=True):",
-            f"    path = {path}",
-            "    path.parent.mkdir(parents=True, exist_ok=True)",
-            f"    path.write_bytes({content})",
-        ],
-        ["import numpy as np"],
-        needs,
-    )
+    suffixes = [each.suffix for each in draft.columns if each.name == column]
+    form = _FORMATS.get((draft.file_suffix or "".join(suffixes)).lower(), "PNG")
+    write_picture = f'    path.write_bytes(encode(picture(rng, kind), "{form}"))'
+    return [*kinds, write_picture], ["import numpy as np"], {"encode", "picture"}
