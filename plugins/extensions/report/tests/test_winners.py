@@ -10,6 +10,7 @@ from mle_ext_report.formats import text
 from mle_ext_report.html import page
 from mle_ext_report.html.winners import winners
 from mle_ext_report.sections.methods import alike, unlike
+from mle_ext_report.sections.results import results
 from mle_ext_report.summary import summarise
 
 from mlecore.model.provenance import PluginUse
@@ -80,3 +81,10 @@ def test_agents_with_long_options_fit_the_terminal(graded, width: int) -> None:
     ]
     shown = text(summarise(items), width)
     assert max(len(line) for line in click.unstyle(shown).splitlines()) <= width
+
+
+def test_what_runs_earned_and_which_have_no_result(graded) -> None:
+    runs = [graded(seed=n, medal=medal) for n, medal in enumerate(("silver", "gold", "gold", None))]
+    lost = graded(seed=4, state="failed", made=None)
+    (row,) = results(summarise([*runs, lost]).setups).rows
+    assert row[-1] == "0.80000 2 gold, silver, 1 failed"

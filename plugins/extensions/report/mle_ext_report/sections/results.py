@@ -68,14 +68,16 @@ def mean_score(runs: Sequence[RunLine]) -> str:
 
 
 def _earned(runs: Sequence[RunLine]) -> str:
-    """Such as "0.97 (3 of 3 beat the sample)" or "0.62 gold, 2 bronze"."""
+    """Such as "0.97 (3 of 3 beat the sample)" or "0.62 gold, 2 bronze, 1 failed"; runs without a medal are not counted."""
     if not runs:
         return NONE
     mean = mean_score(runs) or NONE
     if any(line.medal for line in runs):
-        found = Counter(line.medal for line in runs)
-        medals = (f"{found[name]} {name}" if found[name] > 1 else name for name in MEDALS if found[name])
-        return f"{mean} {', '.join(medals)}".rstrip()
+        found = Counter(line.medal or line.submission for line in runs)
+        del found["none"]
+        order = sorted(found, key=lambda name: MEDALS.index(name) if name in MEDALS else len(MEDALS))
+        earned = (name if found[name] == 1 and name in MEDALS else f"{found[name]} {name}" for name in order)
+        return f"{mean} {', '.join(earned)}".rstrip()
     beating = sum(line.beats_sample is True for line in runs)
     others = Counter(line.reference for line in runs if line.reference)
     others += Counter(line.submission for line in runs if line.submission != "valid")
