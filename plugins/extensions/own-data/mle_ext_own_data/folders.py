@@ -33,6 +33,8 @@ def read(path: Path, files: Path | None) -> Rows:
         rows = reading.read_table(path)
         return evolve(rows, files=_files(files, path.parent)) if files else rows
     tables = sorted(entry for entry in path.iterdir() if entry.name.lower().endswith(reading.TABLES))
+    if any(not _is_text(table) for table in tables):
+        tables = [table for table in tables if not _is_text(table)]
     if len(tables) == 1:
         rows = reading.read_table(tables[0])
         return evolve(rows, files=_files(files, path) if files else path.absolute())
@@ -41,6 +43,11 @@ def read(path: Path, files: Path | None) -> Rows:
         fix = f"Name the one with the rows, and the folder of the files: --from {tables[0]} --files {path}"
         raise UsageError(f"{path} has several tables: {shown}", fix=fix)
     return _classes(path)
+
+
+def _is_text(path: Path) -> bool:
+    """Is it a table only if there is no other? Texts beside a table end likewise."""
+    return path.name.lower().removesuffix(".gz").endswith(".txt")
 
 
 def _files(given: Path, beside: Path) -> Path:

@@ -118,6 +118,14 @@ def test_a_table_beside_files(scans: Path) -> None:
         infer(folders.read(scans, None), Asked(name="x", title="X", targets=("ill",), file_column="patient"))
 
 
+def test_texts_beside_a_table(tmp_path: Path) -> None:
+    for i in range(20):
+        (tmp_path / f"{i}.txt").write_text(f"a text, the {i}th")
+    (tmp_path / "labels.csv").write_text("name,liked\n" + "".join(f"{i},{i % 2}\n" for i in range(20)))
+    found = infer(folders.read(tmp_path, None), Asked(name="x", title="X", targets=("liked",)))
+    assert (found.modality, found.file_column, found.file_suffix) == ("text", "name", ".txt")
+
+
 def test_files_do_not_lie_outside_their_folder(scans: Path) -> None:
     table = scans / "labels.csv"
     table.write_text(table.read_text().replace("s3,", "../labels.csv,"))
