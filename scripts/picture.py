@@ -20,7 +20,7 @@ from mlecore_testing.drawn_groups import write_group
 
 DOCS = Path(__file__).parents[1] / "docs"
 SKILLS = {"aide": 0.62, "openhands": 0.45, "baseline": 0.05}
-WIDTH, HEIGHT = 1280, 720
+WIDTH, HEIGHT = 1280, 570
 
 
 def main() -> None:
