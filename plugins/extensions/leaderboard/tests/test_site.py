@@ -21,6 +21,7 @@ from mle_ext_leaderboard.tables import standings, tables, titles
 
 from mlecore.cli import main
 from mlecore_testing.browser import Browser
+from mlecore_testing.looks import Look
 
 pytestmark = pytest.mark.slow
 
@@ -216,19 +217,15 @@ def test_a_page_links_only_to_what_is_there(full: Path) -> None:
 
 
 @pytest.mark.browser
-def test_browsers_show_it(full: Path, browser: Browser, axe: str) -> None:
-    """Light and dark, wide and narrow: no error, no request, nothing wider than the window; filters and keys work."""
+@pytest.mark.network
+@pytest.mark.parametrize("page", ["index", "entries/alpha"])
+def test_a_page_as_readers_see_it(full: Path, look: Look, page: str) -> None:
+    look(f"leaderboard-{page.replace('/', '-')}", build(full) / f"{page}.html")
+
+
+@pytest.mark.browser
+def test_filters_work_by_keyboard(full: Path, browser: Browser) -> None:
     site = build(full)
-    for page in (site / "index.html", site / "entries" / "alpha.html"):
-        for dark in (False, True):
-            for width in (1200, 360):
-                browser.open(page, dark=dark, width=width)
-                assert browser.problems == []
-                wide = browser.ask("document.documentElement.scrollWidth - innerWidth")
-                assert wide <= 0, (page.name, width, wide)
-                if width == 360:
-                    browser.ask("document.querySelectorAll('details').forEach((each) => { each.open = true; }); 0")
-                    assert browser.flaws(axe) == [], (page.name, dark)
     browser.open(site / "index.html")
     count = "[...document.querySelectorAll('tr[data-tags]')].filter((row) => !row.hidden).length"
     assert browser.ask(count) == 4

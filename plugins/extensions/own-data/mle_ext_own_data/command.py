@@ -60,7 +60,7 @@ def command(
     """
     if source is not None:
         if images or groups:
-            raise UsageError("--images and --groups start from an example, --from from data: they exclude each other")
+            raise UsageError("--images and --groups start from an example, --from from data: name only one of them")
         return _from_data(ctx, name, into, source, **asked)
     for parameter in ctx.command.params:
         if asked.get(str(parameter.name)):
