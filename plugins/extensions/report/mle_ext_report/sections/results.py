@@ -68,7 +68,7 @@ def mean_score(runs: Sequence[RunLine]) -> str:
 
 
 def _earned(runs: Sequence[RunLine]) -> str:
-    """Such as "0.97 (3 of 3 beat the sample)" or "0.62 gold, 2 bronze, 1 failed"; runs without a medal are not counted."""
+    """Such as "0.97 (3 of 3 beat the sample)" or "0.62 gold, 2 bronze, 1 failed", without those that earned none."""
     if not runs:
         return NONE
     mean = mean_score(runs) or NONE
