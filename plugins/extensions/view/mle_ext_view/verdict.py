@@ -68,7 +68,7 @@ def verdict(record: RunRecord, report: Report | None, where: str = "") -> Verdic
     return Verdict(
         title=_TITLES.get(record.ended or "", "Ended without a submission"),
         why=_sentence(why),
-        steps=(*_by_end(record), *_by_conditions(record), *_again(name)),
+        steps=(*_by_end(record), *_by_conditions(record), *_again(name, group)),
     )
 
 
@@ -94,9 +94,10 @@ def _by_end(record: RunRecord) -> Iterator[Step]:
         more = write_duration(2 * limits.time)
         yield Step(what=f"{_NEW_GROUP} with more time", command=f"mlecore run --time-limit {more} ...")
         yield Step(what="or have the agent write a first submission early, and improve it")
-    elif record.ended == "oom":
+    elif record.ended == "oom" or record.reason.endswith("signal 9"):
         more = f"{max(1, -(-2 * (limits.memory or 2**30) // 10**9))}GB"
-        yield Step(what=f"{_NEW_GROUP} with more memory", command=f"mlecore run --memory {more} ...")
+        often = "" if record.ended == "oom" else "Signal 9 often means that memory ran out. "
+        yield Step(what=f"{often}{_NEW_GROUP} with more memory", command=f"mlecore run --memory {more} ...")
     elif record.ended == "finished":
         yield Step(what="See what it left under other names: Files, above")
 
@@ -118,9 +119,10 @@ def _by_conditions(record: RunRecord) -> Iterator[Step]:
         yield Step(what="Every call of its model failed: see Model calls")
 
 
-def _again(name: str) -> Iterator[Step]:
+def _again(name: str, group: str) -> Iterator[Step]:
     yield Step(what="Read the whole output", command=f"mlecore runs logs {name}")
-    yield Step(what="Run it again as it was; the old result is kept", command=f"mlecore runs retry --force {name}")
+    command = f"mlecore runs retry --force {name} && mlecore runs resume {group}"
+    yield Step(what="Run it again as it was; the old result is kept", command=command)
 
 
 def _check(record: RunRecord, where: str) -> tuple[Step, ...]:

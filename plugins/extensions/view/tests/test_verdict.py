@@ -31,7 +31,7 @@ def record(tmp_path: Path) -> RunRecord:
         ({"ended": "timed_out"}, "time limit of 2h", "mlecore run --time-limit 4h ..."),
         ({"ended": "oom"}, "16.0 GB", "mlecore run --memory 32GB ..."),
         ({"ended": "crashed", "reason": "exit code 3"}, "exit code 3", "mlecore runs logs group/"),
-        ({"ended": "crashed", "reason": "killed by signal 9"}, "killed by signal 9", "mlecore runs logs group/"),
+        ({"ended": "crashed", "reason": "killed by signal 9"}, "killed by signal 9", "mlecore run --memory 32GB"),
         ({"ended": "finished"}, "no submission/submission.csv", "mlecore runs retry --force group/"),
         ({"relay_refused": {"pypi.org:443": 3}}, "no submission", "mlecore run --allow pypi.org ..."),
         ({"calls": ModelCalls(exhausted="5usd")}, "no submission", "mlecore run -G budgets="),
@@ -73,4 +73,4 @@ def test_a_hostile_name_stays_one_word_of_a_command(record: RunRecord) -> None:
     found = verdict(evolve(record, folder=record.folder.parent / odd), NONE)
     assert found
     (command,) = (step.command for step in found.steps if "retry" in step.command)
-    assert len(shlex.split(command)) == 5 and "\x1b" not in command
+    assert len(shlex.split(command)) == 10 and "\x1b" not in command
