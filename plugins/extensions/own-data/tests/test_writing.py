@@ -24,6 +24,7 @@ from mlecore.plugins import discovery, entry_points, loading
 from mlecore_testing import check_competition
 from mlecore_toolkit import ColumnSchema, encode, hex_ids, picture
 
+CONFIG = Path(__file__).parents[4] / "pyproject.toml"
 ROWS, LOST = 300, 7
 PRICE = 'price "in" €'
 METRICS = {
@@ -241,6 +242,10 @@ def test_a_package_of_each_task_works_and_keeps_its_answers(case: str, install: 
     targets, more = CASES[case]
     written = write_competition(draft(tmp_path, targets, **more), tmp_path / "packages")
     assert written.notes == ()
+    for words in (["check"], ["format", "--check"]):
+        ruff = [sys.executable, "-m", "ruff", *words, "--config", str(CONFIG), str(written.folder)]
+        done = subprocess.run(ruff, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout
     competition = install(written)
     check_competition(competition, short=True)
     public, private = prepared(competition, tmp_path / "real")

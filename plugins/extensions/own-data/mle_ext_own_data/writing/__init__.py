@@ -18,6 +18,7 @@ from mle_ext_own_data.writing.facts import facts_text, test_part
 from mle_ext_own_data.writing.module import init_code, raw_names, task_in_words
 from mle_ext_own_data.writing.schema import schema, synthetic_code
 from mle_ext_own_data.writing.telling import follows
+from mle_ext_own_data.writing.text import quoted
 from mlecore.errors import UsageError
 from mlecore_testing.scaffold import Package, checked, write
 from mlecore_toolkit import read_cells
@@ -119,7 +120,10 @@ def _readme(draft: Draft, package: Package, include_data: bool) -> dict[str, str
     names = " and ".join(f"`{name}`" for name in raw_names(draft))
     if include_data:
         data = f"{names}, in `{package.module}/{INCLUDED}/`"
-        kept = "**The package contains the raw data, so everybody who has it has the answers.**"
+        kept = (
+            "**The package contains the raw data, so everybody who has it has the answers.** LICENSE is the code's: "
+            "say here which licence the data have."
+        )
     else:
         data = f"{names}, which are not in this package (elsewhere: `mlecore prepare {draft.name} --raw FOLDER`)"
         kept = "The raw data stay where they are, and never become part of the package."
@@ -128,7 +132,7 @@ def _readme(draft: Draft, package: Package, include_data: bool) -> dict[str, str
         "metric": draft.metric.name,
         "better": "higher" if draft.metric.direction == "maximize" else "lower",
         "test_part": test_part(draft),
-        "targets": ", ".join(map(repr, draft.targets)),
+        "targets": ", ".join(map(quoted, draft.targets)),
         "data": data,
         "kept": kept,
     }

@@ -65,7 +65,7 @@ def facts_text(draft: Draft, rows: Mapping[str, int], files: Mapping[str, int], 
     if draft.split.by == "group" and draft.group is not None and draft.group not in draft.drop:
         lines.append(f"group = {quoted(draft.group)}  # the kit checks that no group is in both parts")
     lines += ["", "[submission]", f"id = {quoted(new_id(draft))}", *_columns(draft)]
-    lines += ["", "# other data are refused: remove these two tables if you change prepare", "[md5]"]
+    lines += ["", "# of the real data: other data are refused. Remove both tables if you change prepare.", "[md5]"]
     lines += [f"{key(path)} = {quoted(value)}" for path, value in md5.items()]
     lines += ["", "[expect]", *(f"{key(path)} = {{ rows = {count} }}" for path, count in rows.items())]
     lines += [f"{key(path)} = {{ files = {count} }}" for path, count in files.items()]

@@ -232,12 +232,12 @@ def _column(draft: Draft, name: str | None) -> str:
 def _times(draft: Draft) -> str:
     column, form = f"table[{quoted(str(draft.time))}]", draft.time_form
     kinds = {schema.name: schema.kind for schema in draft.columns}
-    if form is None and kinds.get(str(draft.time)) != "date":
-        return f"{column}.cast(float, strict=False)"
-    if form is None or form.startswith("%Y-%m-%d") or form == "%Y%m%d":  # their texts sort as their times do
+    if form is not None:
+        kind = "datetime" if "%H" in form else "date"
+        return f"{column}.str.to_{kind}({quoted(form)}, strict=False)"
+    if kinds.get(str(draft.time)) == "date":  # of Parquet: they sort as their texts do
         return f'{column}.replace("", None)'
-    kind = "datetime" if any(part in form for part in ("%H", "%I", "%T", "%X")) else "date"
-    return f"{column}.str.to_{kind}({quoted(form)}, strict=False)"
+    return f"{column}.cast(float, strict=False)"
 
 
 def _files(draft: Draft) -> list[str]:

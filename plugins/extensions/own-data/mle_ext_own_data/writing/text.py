@@ -12,6 +12,8 @@ _WIDTH = 120
 
 def quoted(text: str) -> str:
     """A string of Python and of TOML."""
+    if '"' in text and "'" not in text and "\\" not in text and text.isprintable():
+        return f"'{text}'"
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
