@@ -16,7 +16,7 @@ from mlecore_audit.mutants import Grid, mutants
 from mlecore_audit.subject import Subject
 from mlecore_toolkit.submissions.format import Column
 
-_SECONDS = 60.0  # after which no more flaws and mutants are tried
+_SECONDS = 20.0  # after which no more flaws and mutants are tried
 _MUTANTS = 120
 _CLOSE = 1e-9  # relative difference of equal scores
 

@@ -53,7 +53,7 @@ class Keys:
             keys = self._keys(cells)
             if not any(keys) and any(_bare(cell) != cell for cell in cells[:_PROBE]):
                 keys = self._keys(map(_bare, cells))
-            hits = sum(key is not None for key in keys)
+            hits = len(keys) - keys.count(None)
             if hits >= _FEWEST and (column in self._names or hits >= _SHARE * min(len(frame), len(self.chosen))):
                 yield column, _found(frame, keys)
 

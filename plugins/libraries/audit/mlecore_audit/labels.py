@@ -133,7 +133,7 @@ def _drawn(table: TableRows, columns: list[str]) -> DataFrame:
 
     rng = np.random.default_rng(0)
     kept: list[Any] = []
-    for batch in table.batches():
+    for batch in table.batches(columns):
         kept.append(batch[columns].assign(_draw=rng.random(len(batch))))
         if sum(map(len, kept)) > 3 * _SAMPLE:
             kept = [pd.concat(kept).nsmallest(_SAMPLE, "_draw")]

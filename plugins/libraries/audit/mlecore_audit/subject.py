@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
@@ -142,7 +142,7 @@ class Subject:
         for table in plain:
             if table.labels != plain[0].labels or table.key != plain[0].key:
                 continue
-            for frame in table.batches():
+            for frame in table.batches(dict.fromkeys((*table.key, *table.labels))):
                 labels = in_target_form(frame, table.labels, self.targets)
                 found.append(labels.set_index(joined(frame, table.key).rename("key")))
                 if sum(map(len, found)) >= _TRAINING_ROWS:
@@ -267,7 +267,7 @@ class Subject:
             if not table.key or is_records(table.where):
                 continue
             for column in [c for c in table.head if c not in table.key and is_of_file_names(table.head[c])]:
-                for frame in table.batches():
+                for frame in table.batches(dict.fromkeys((column, *table.key))):
                     names |= dict(zip(frame[column], joined(frame, table.key), strict=True))
         return names
 
@@ -278,7 +278,7 @@ class Subject:
         for table in self.tables("test"):
             columns = [name for name in table.head if name not in table.key and _names_something(table.head[name])]
             if columns and table.key and not is_records(table.where):
-                for frame in table.batches():
+                for frame in table.batches(dict.fromkeys((*columns, *table.key))):
                     keys = joined(frame, table.key)
                     for name in columns:
                         found = dict(zip(frame[name][::-1], keys[::-1], strict=True)) | found
@@ -353,14 +353,18 @@ class Subject:
                 found.append(TableRows(where, *role, frame.head(HEAD_ROWS).copy(), partial(self.read_table, where)))
         return found
 
-    def read_table(self, where: str) -> Batches:
-        """The batches of one public table, by its name: "public/x.zip!train.csv", "public/x.json#part"."""
+    def read_table(self, where: str, columns: Collection[str] | None = None) -> Batches:
+        """The batches of one public table, by its name: "public/x.zip!train.csv", "public/x.json#part".
+
+        With ``columns``, only those.
+        """
         name, _, part = where.partition("#")
         item = next(item for item in self.names if item.name == name)
         with item.open() as stream:
-            for own, batches in readable_tables(item, stream, self.failed):
+            for own, batches in readable_tables(item, stream, self.failed, columns):
                 if own == (f"#{part}" if part else ""):
-                    yield from batches
+                    chosen = list(columns) if columns is not None else slice(None)
+                    yield from (frame.loc[:, chosen] for frame in batches)
                     return
 
 

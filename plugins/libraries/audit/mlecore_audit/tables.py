@@ -13,7 +13,7 @@ import io
 import itertools
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import IO, TYPE_CHECKING, Any
 
 from mlecore.errors import DataError
@@ -22,6 +22,7 @@ from mlecore_audit import hdf5, sqlite
 from mlecore_audit.fields import reader_of
 from mlecore_audit.files import HEAD, Failed, Item, contents, is_text, packing
 from mlecore_audit.nmea import is_nmea, positions
+from mlecore_audit.plain_text import plain_batches
 from mlecore_audit.tfrecords import examples, is_tfrecord
 
 if TYPE_CHECKING:
@@ -66,10 +67,12 @@ def tables(
             yield f"{item.name}{part}", batches
 
 
-def readable_tables(item: Item, stream: IO[bytes], failed: Failed | None) -> Iterator[tuple[str, Batches]]:
+def readable_tables(
+    item: Item, stream: IO[bytes], failed: Failed | None, columns: Collection[str] | None = None
+) -> Iterator[tuple[str, Batches]]:
     """``read_tables`` of one file up to what cannot be read, which is reported."""
     try:
-        for part, batches in read_tables(stream, item.size):
+        for part, batches in read_tables(stream, item.size, columns):
             yield part, _guarded(batches, item.name, failed)
     except _unreadable() as error:
         if failed is not None:
@@ -85,8 +88,9 @@ def _guarded(batches: Batches, name: str, failed: Failed | None) -> Batches:
             failed(name, str(error) or type(error).__name__)
 
 
-def read_tables(stream: IO[bytes], size: int) -> Iterator[tuple[str, Batches]]:
+def read_tables(stream: IO[bytes], size: int, columns: Collection[str] | None = None) -> Iterator[tuple[str, Batches]]:
     """The tables of one file, each with what is added to the file's name: ``#key`` for a part of a JSON document.
+    Of ``columns``, a text need not hold others.
 
     Raises DataError for a file that is too large to be read as a whole or of an unknown format, and what its reader
     raises for a damaged one.
@@ -111,7 +115,7 @@ def read_tables(stream: IO[bytes], size: int) -> Iterator[tuple[str, Batches]]:
     elif kind == "nmea":
         yield "", _batches(positions(rest))
     elif kind == "text":
-        yield "", _text(rest)
+        yield "", _text(rest, columns)
     elif kind == "json" and _is_lines(head):
         reader = pd.read_json(io.TextIOWrapper(rest, "utf-8", "replace"), lines=True, chunksize=BATCH, dtype=False)
         yield "", (_as_text(frame) for frame in reader)
@@ -212,7 +216,7 @@ def _is_flat(head: bytes) -> bool:
     return shape is not None and len([side for side in shape[1].split(b",") if side.strip() not in (b"", b"1")]) <= 2
 
 
-def _text(stream: IO[bytes]) -> Batches:
+def _text(stream: IO[bytes], chosen: Collection[str] | None) -> Batches:
     import pandas as pd
 
     first = stream.readline(_FIRST_LINE)
@@ -223,8 +227,13 @@ def _text(stream: IO[bytes]) -> Batches:
             f"its first line has {columns:,} cells or more: it is read as a table up to {_WIDEST:,} columns"
         )
     rows = min(BATCH, max(1, _CELLS // columns))
-    rest = io.BufferedReader(_Joined(first, stream))
     options: dict[str, Any] = {"sep": separator, "dtype": str, "keep_default_na": False, "encoding_errors": "replace"}
+    names = list(pd.read_csv(io.BytesIO(first), nrows=0, **options).columns)
+    wanted = [name for name in names if chosen is None or name in chosen]
+    left = yield from plain_batches(stream, names, separator, rows, wanted)
+    if not left:
+        return
+    rest = io.BufferedReader(_Joined(first + left, stream))
     with pd.read_csv(rest, chunksize=rows, on_bad_lines="skip", **options) as reader:
         for frame in reader:
             if isinstance(frame.index, pd.RangeIndex):

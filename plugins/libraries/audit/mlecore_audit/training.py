@@ -31,7 +31,11 @@ class TableRows:
     key: tuple[str, ...]  # its columns that name the row
     labels: tuple[str, ...]  # its columns that hold what is to be predicted
     head: DataFrame  # its first rows, at least one
-    batches: Callable[[], Batches]  # in file order, every cell as text; see ``tables.typed``
+    read: Callable[..., Batches]
+
+    def batches(self, columns: Collection[str] | None = None) -> Batches:
+        """All rows in file order, every cell as text (see ``tables.typed``); with ``columns``, only those."""
+        return self.read(columns=columns)
 
 
 def role_of(

@@ -10,6 +10,7 @@ import tarfile
 import zipfile
 import zlib
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -18,7 +19,7 @@ from mlecore_audit.fields import reader_of
 from mlecore_audit.files import contents
 from mlecore_audit.keys import Keys
 from mlecore_audit.matching import Matcher
-from mlecore_audit.tables import tables
+from mlecore_audit.tables import read_tables, tables
 from mlecore_audit.twins.pictures import picture_of
 
 
@@ -154,3 +155,35 @@ def test_pictures_that_lie_about_their_dimensions_are_read() -> None:
     assert reader is not None
     assert reader(io.BytesIO(data), len(data))["#width"] == "100000"
     assert picture_of(data, "image") is None
+
+
+_ROWS = "".join(f"{n},a{n},{n / 7}\n" for n in range(300))
+TEXTS = {
+    "plain": f"id,x,y\n{_ROWS}",
+    "spaces and empty cells": f"id,x,y\n 1 ,,NA\n,,\n{_ROWS}",
+    "short rows": f"id,x,y\n1\n2,b\n{_ROWS}",
+    "long rows": f"id,x,y\n{_ROWS}1,2,3,4\n5,6,7\n",
+    "rows with an index": f"x,y\n{_ROWS}",
+    "quotes later": f'id,x,y\n{_ROWS}"8,8","a\nb",c""d\n{_ROWS}',
+    "names that repeat or are missing": f"id,,id\n{_ROWS}",
+    "blank lines": f"id,x,y\n\n{_ROWS}\n\n4,5,6",
+    "Windows": f"id,x,y\n{_ROWS}".replace("\n", "\r\n"),
+    "Latin-1": f"id,x,y\n{_ROWS}9,\xe4\xf6,1\n",
+    "semicolons": f"id;x;y\n{_ROWS}".replace(",", ";"),
+}
+
+
+@pytest.mark.parametrize("block", [1 << 24, 1000])
+@pytest.mark.parametrize("name", TEXTS)
+def test_texts_have_the_cells_that_pandas_reads(name: str, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mlecore_audit.plain_text._BLOCK", block)
+    data = TEXTS[name].encode("latin-1")
+    options: dict[str, Any] = {"dtype": str, "keep_default_na": False, "encoding_errors": "replace"}
+    options |= {"sep": ";" if name == "semicolons" else ",", "on_bad_lines": "skip"}
+    expected = pd.read_csv(io.BytesIO(data), **options)
+    expected = (expected if isinstance(expected.index, pd.RangeIndex) else expected.reset_index()).fillna("")
+    ((_, batches),) = read_tables(io.BytesIO(data), len(data))
+    pd.testing.assert_frame_equal(pd.concat(batches, ignore_index=True), expected)
+    if name == "plain":
+        ((_, batches),) = read_tables(io.BytesIO(data), len(data), ["y"])
+        pd.testing.assert_frame_equal(pd.concat(batches, ignore_index=True), expected[["y"]])

@@ -94,7 +94,7 @@ def _values(table: TableRows, numeric: Mapping[str, bool]) -> DataFrame:
     import pandas as pd
 
     pieces, rows = [], 0
-    for batch in table.batches():
+    for batch in table.batches(dict.fromkeys((*table.key, *numeric))):
         columns = {}
         for column, is_number in numeric.items():
             text = batch[column]

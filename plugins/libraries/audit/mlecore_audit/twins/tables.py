@@ -80,7 +80,7 @@ def _rows(subject: Subject, test: TableRows, train: TableRows, features: list[st
 
     def pieces() -> Iterator[tuple[Series[str], DataFrame]]:
         done = 0
-        for batch in train.batches():
+        for batch in train.batches(dict.fromkeys((*train.key, *features))):
             yield joined(batch, train.key), _as_in(batch[features], numeric)
             done += len(batch)
             subject.progress(0, 0, f"comparing rows: {done:,}")
@@ -105,7 +105,7 @@ def _first_rows(table: TableRows, columns: list[str]) -> tuple[Series[str], Data
 
     keys: list[Any] = []
     frames: list[Any] = []
-    for batch in table.batches():
+    for batch in table.batches(dict.fromkeys((*table.key, *columns))):
         left = MOST_ROWS - sum(map(len, frames))
         keys.append(joined(batch, table.key).head(left))
         frames.append(batch[columns].head(left))
@@ -120,7 +120,7 @@ def _texts(subject: Subject, test: TableRows, train: TableRows, column: str) -> 
 
     def texts(table: TableRows, share: float) -> Iterator[tuple[str, str]]:
         done = 0
-        for batch in table.batches():
+        for batch in table.batches(dict.fromkeys((*table.key, column))):
             for key, text in zip(joined(batch, table.key), batch[column], strict=True):
                 if zlib.crc32(key.encode("utf-8", "replace")) < share * 2**32:
                     yield key, text
