@@ -21,7 +21,7 @@ from mlecore.util.file_kinds import describe_bytes
 from mlecore.util.schema import brief
 
 ENDINGS = (".csv", ".tsv", ".tab", ".txt")
-_SEPARATORS = ",;\t|"
+_SEPARATORS = ",;\t| "  # a blank only if no other one fits
 _SAMPLE = 1 << 18  # bytes
 _LINES = 200
 _AGREE = 0.9  # share of the sample's rows that have as many cells as the first one
@@ -117,21 +117,21 @@ def _separator(path: Path, text: str, whole: bool) -> str:
     """What stands between cells: what gives most columns, if most rows have as many cells as the first one."""
     best = (1, "")
     for separator in _SEPARATORS:
-        rows = _parsed(text, separator, whole)
-        if rows and len(rows[0]) > 1:
+        rows = _parsed(text, separator, whole) if separator != " " or not best[1] else []
+        if rows and len(rows[0]) > 1 and (separator != " " or len(rows) > 2):
             agree = sum(len(row) == len(rows[0]) for row in rows) / len(rows)
             if agree >= _AGREE and len(rows[0]) > best[0]:
                 best = (len(rows[0]), separator)
     if best[1]:
         return best[1]
     what, _ = describe_bytes(text.encode("utf-8", "replace")[:16384])
-    for separator in _SEPARATORS:
+    for separator in _SEPARATORS.rstrip():
         rows = _parsed(text, separator, whole)
         wrong = next((place for place, row in enumerate(rows, 1) if len(row) != len(rows[0])), 0)
         if wrong and len(rows[0]) > 1:
             raise ragged(path, wrong, len(rows[wrong - 1]), len(rows[0]))
     raise UsageError(
-        f"{path} is no table with a comma, semicolon, tab or bar between its cells: it is {what}",
+        f"{path} is no table with a comma, semicolon, tab, bar or blank between its cells: it is {what}",
         fix="Save it as CSV with at least two columns.",
     )
 
@@ -150,7 +150,7 @@ def ragged(path: Path, place: int, found: int, expected: int) -> UsageError:
     """The error for a row with another number of cells than the header."""
     return UsageError(
         f"{path}: row {place} has {found} cells, the line of names {expected}",
-        fix="Give each column one name, and put cells that contain the separator into double quotes.",
+        fix="Give each column a name, the first one too, and put cells with a separator into double quotes.",
     )
 
 

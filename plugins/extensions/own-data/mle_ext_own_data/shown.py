@@ -48,5 +48,5 @@ def _rows(draft: Draft) -> Iterator[Row]:
         yield "features", ", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common()), "", "--drop"
 
 
-_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "blanks"}
 _SPLITS = {"random": "at random", "stratified": "at random, by class", "group": "by", "time": "by"}

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 MOST_CLASSES = 1000
 _FEW = 20  # values of a target of whole numbers that can be classes
 _LEAST = 10  # rows
-_SCALE = re.compile(r"quality|rating|rate$|stars?$|grade|score|severity|level|stage|rank|satisfaction|likert", re.I)
+_SCALE = re.compile(
+    r"quality|rating|(^|_)rate(_|$)|stars?$|grade|score|severity|level|stage|rank|satisfaction|likert", re.I
+)
 _QUERY = re.compile(r"quer|qid|se?a?rch|session|request|impression|user|customer|list|^group", re.I)
 _YES = {"yes", "y", "true", "t", "1", "1.0", "positive", "pos", "malignant", "churned", "spam", "ill", "sick"}
 _BALANCED = 0.6  # share of the most frequent class up to which accuracy says enough

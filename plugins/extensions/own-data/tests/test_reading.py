@@ -24,6 +24,7 @@ TEXT = "city,price,sold\n" + "".join(f"{CITIES[i % 4]},{i}.5,{i % 2}\n" for i in
         ("mark.csv", TEXT.encode("utf-8-sig"), (",", "utf-8-sig", ".")),
         ("wide.csv", TEXT.encode("utf-16"), (",", "utf-16", ".")),
         ("old.csv", TEXT.encode("latin-1"), (",", "cp1252", ".")),
+        ("blanks.txt", TEXT.replace(",", " ").encode(), (" ", "utf-8", ".")),
         ("tabs.tsv", TEXT.replace(",", "\t").encode(), ("\t", "utf-8", ".")),
         ("comma.csv", TEXT.replace(",", ";").replace(".", ",").encode(), (";", "utf-8", ",")),
         ("packed.csv.gz", gzip.compress(TEXT.encode()), (",", "utf-8", ".")),
