@@ -12,7 +12,7 @@ from mlecore.util.units import counted
 
 _NAMED = 3  # setups in a title
 _REACHES = {"any_medal": "earns a medal", "beats_sample": "beats the sample submission"}
-_RATES = {"any_medal": "medal rate", "beats_sample": "rate of beating the sample"}
+_RATES = {"any_medal": "medal rate", "beats_sample": "success rate"}
 _MISSES = {"any_medal": "earns no medal", "beats_sample": "does not beat the sample submission"}
 
 
@@ -114,9 +114,12 @@ def _reached(league: Sequence[SetupSummary]) -> str:
 def _less(setup: SetupSummary, best: SetupSummary) -> str:
     """What a setup reached, in few words if it is on the same competitions as the best one."""
     one, other = setup.planned_rates, best.planned_rates
-    if one and other and setup.main_rate and one.rates.ids == other.rates.ids and len(one.rates.ids) > 1:
-        return f"on {setup.main_rate.mean:.1f} %" if setup.main_rate.mean else "on none"
-    return _success(setup)
+    if not (one and other and setup.main_rate and one.rates.ids == other.rates.ids):
+        return _success(setup)
+    mean, runs = setup.main_rate.mean, len(one.rates.seeds)
+    if len(one.rates.ids) > 1:
+        return f"on {mean:.1f} %" if mean else "on none"
+    return f"in {round(mean / 100 * runs) or 'none'} of {runs}" if runs > 1 else "does" if mean else "does not"
 
 
 def _no_rate(league: Sequence[SetupSummary]) -> str:
@@ -180,8 +183,8 @@ def _compared(pair: Comparison, best: SetupSummary, second: SetupSummary) -> str
     if not row.difference:
         return said
     may = "may" if row.corrected_p >= 0.05 else "is unlikely to"
-    few = ": too few competitions tell the two apart" if row.smallest_p >= 0.05 else ""
-    return f"{said} Their difference in {_RATES[pair.goal]} {may} be chance{few}."
+    few = ": there are too few competitions to tell" if row.smallest_p >= 0.05 else ""
+    return f"{said} The difference in their {_RATES[pair.goal]}s {may} be chance{few}."
 
 
 def _competitions(setups: Sequence[SetupSummary]) -> set[str]:

@@ -37,13 +37,13 @@ def test_the_better_of_two_is_named_whatever_their_order(graded, turned: bool) -
     items = [item for side in (reversed(sides) if turned else sides) for item in side]
     assert result(summarise(items)) == (
         "baseline, good earns a medal on all 8 competitions, baseline, bad on none. It scores better than "
-        "baseline, bad on 8 of 8 competitions, worse on none. Their difference in medal rate is unlikely to be chance."
+        "baseline, bad on 8 of 8 competitions, worse on none. The difference in their medal rates is unlikely to be chance."
     )
 
 
 def test_what_may_be_chance_is_said(graded) -> None:
     said = result(summarise([*agent(graded, "a", 2), *agent(graded, "b", 1)]))
-    assert said.endswith("may be chance: too few competitions tell the two apart.")
+    assert said.endswith("may be chance: there are too few competitions to tell.")
 
 
 def test_words_for_everybody_have_no_p(graded) -> None:
