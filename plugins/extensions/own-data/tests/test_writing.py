@@ -156,6 +156,7 @@ CASES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
             "classes": ("no", "yes"),
             "metric": metric("label"),
             "group": "patient",
+            "drop": ("secret", "patient"),  # agents do not see the groups
             "split": Split(by="group", column="patient", test_size=0.25),
         },
     ),
@@ -254,7 +255,8 @@ def test_a_package_of_each_task_works_and_keeps_its_answers(case: str, install: 
     assert competition.facts.better(perfect, sample)
     assert math.isclose(perfect, {"minimize": 0, "maximize": 1}[competition.facts.direction], abs_tol=1e-9)
     train, test = pd.read_csv(public / "train.csv"), pd.read_csv(public / "test.csv")
-    assert not {*targets, "secret"} & {*test} and "secret" not in train
+    dropped = {*more.get("drop", ["secret"])}
+    assert not {*targets, *dropped} & {*test} and not dropped & {*train}
     answers = pd.read_csv(private / "test.csv")
     assert len(train) + len(test) == ROWS - more.get("left_out", 0) and len(answers) == len(test)
     if targets == (PRICE,):  # each price is unique: no public file has one of the test part

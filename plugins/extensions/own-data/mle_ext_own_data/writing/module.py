@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from attrs import fields
 
@@ -133,9 +133,10 @@ def _constants(draft: Draft, body: str) -> Iterable[str]:
 
 
 def _prepare(draft: Draft, given: str | None) -> list[str]:
-    target, targets = ("TARGET", "TARGET") if len(draft.targets) == 1 else ("TARGETS", "*TARGETS")
-    dropped = [*draft.drop, *([given] if given else [])]
-    lines = [*_read(draft, f".drop({', '.join(map(quoted, dropped))})" if dropped else "")]
+    targets = "TARGET" if len(draft.targets) == 1 else "*TARGETS"
+    hidden = [name for name in draft.drop if name in (draft.group, draft.time)]  # which the split needs
+    dropped = [name for name in (*draft.drop, *([given] if given else [])) if name not in hidden]
+    lines = [*_read(draft, _dropping(dropped))]
     if draft.left_out:
         lines.append(f"table = table.filter({_has_target(draft)})  # {draft.left_out:,} rows have no target")
     if is_recoded(draft):
@@ -152,8 +153,8 @@ def _prepare(draft: Draft, given: str | None) -> list[str]:
     if draft.files is not None:
         lines += _files(draft)
     lines += [
-        'write_csv(train, public / "train.csv")',
-        f'write_csv(test.drop({target}), public / "test.csv")',
+        f'write_csv(train{_dropping(hidden)}, public / "train.csv")',
+        f'write_csv(test.drop({", ".join([targets, *map(quoted, hidden)])}), public / "test.csv")',
         f"answers = test.select(ID, {_answers(draft, targets)})",
         'write_csv(answers, private / "test.csv")',
         *_sample(draft),
@@ -162,6 +163,10 @@ def _prepare(draft: Draft, given: str | None) -> list[str]:
     if any("pl." in line for line in lines):
         lines = ["import polars as pl", "", *lines]
     return [f"    {line}" if line else "" for part in lines for line in part.split("\n")]
+
+
+def _dropping(names: Sequence[str]) -> str:
+    return f".drop({', '.join(map(quoted, names))})" if names else ""
 
 
 def _read(draft: Draft, drop: str) -> Iterable[str]:
