@@ -9,7 +9,7 @@ import io
 import lzma
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from itertools import islice
 from pathlib import Path
@@ -18,7 +18,6 @@ from typing import IO, cast
 from mle_ext_own_data.draft import Reading
 from mlecore.errors import UsageError
 from mlecore.util.file_kinds import describe_bytes
-from mlecore.util.schema import brief
 
 ENDINGS = (".csv", ".tsv", ".tab", ".txt")
 _SEPARATORS = ",;\t| "  # a blank only if no other one fits
@@ -169,15 +168,3 @@ def first_ragged(path: Path, reading: Reading) -> UsageError | None:
         finally:
             text.detach()
     return None
-
-
-def near(name: str, names: Sequence[str]) -> str:
-    """Advice for a column that does not exist."""
-    from difflib import get_close_matches
-
-    lower = {each.strip().lower(): each for each in names}
-    close = get_close_matches(name.strip().lower(), list(lower), n=3, cutoff=0.6)
-    if close:
-        return f"Did you mean {' or '.join(brief(lower[each]) for each in close)}?"
-    shown = ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
-    return f"Its columns are: {shown}"

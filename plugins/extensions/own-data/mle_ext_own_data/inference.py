@@ -6,10 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from mle_ext_own_data import folders, schemas, targets
-from mle_ext_own_data.csv_files import near
 from mle_ext_own_data.draft import CLASS, Draft, Modality, Split
 from mle_ext_own_data.reading import Rows
 from mle_ext_own_data.targets import Target
@@ -50,10 +49,10 @@ def infer(rows: Rows, asked: Asked) -> Draft:
     names = rows.frame.columns
     wanted = asked.targets or ((CLASS,) if rows.table is None else ())
     if not wanted:
-        raise UsageError("the column to predict is not named", fix=f"Name it: --target COLUMN. {near('', names)}")
+        raise UsageError("the column to predict is not named", fix=f"Name it: --target COLUMN. {_near('', names)}")
     _require(rows, asked, wanted)
     frame, notes = _with_target(rows, wanted)
-    found = folders.find(_only(rows, frame), asked.file_column, wanted)
+    found = folders.find(evolve(rows, frame=frame), asked.file_column, wanted)
     target = targets.understand(frame, wanted, asked.group, asked.metric)
     reasons = {"task": target.why, "metric": target.why_metric}
     form = _times(frame, asked.time, notes)
@@ -107,10 +106,16 @@ def infer(rows: Rows, asked: Asked) -> Draft:
     )
 
 
-def _only(rows: Rows, frame: pl.DataFrame) -> Rows:
-    from attrs import evolve
+def _near(name: str, names: Sequence[str]) -> str:
+    """Advice for a column that does not exist."""
+    from difflib import get_close_matches
 
-    return evolve(rows, frame=frame)
+    lower = {each.strip().lower(): each for each in names}
+    close = get_close_matches(name.strip().lower(), list(lower), n=3, cutoff=0.6)
+    if close:
+        return f"Did you mean {' or '.join(brief(lower[each]) for each in close)}?"
+    shown = ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
+    return f"Its columns are: {shown}"
 
 
 def _require(rows: Rows, asked: Asked, wanted: Sequence[str]) -> None:
@@ -121,7 +126,7 @@ def _require(rows: Rows, asked: Asked, wanted: Sequence[str]) -> None:
     for option, name in [*given, *((option, name) for option, name in options.items() if name is not None)]:
         if name not in names:
             where = rows.table.name if rows.table else str(rows.files)
-            advice = near(name, names)
+            advice = _near(name, names)
             if rows.reading.kind == "csv" and any(_NUMBER.fullmatch(name) for name in names):
                 advice += "\nIf that is a row, give the file a first line with the names of its columns."
             raise UsageError(f"{option} {name}: {where} has no such column", fix=advice)
