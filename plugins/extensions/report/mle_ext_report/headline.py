@@ -142,7 +142,8 @@ def _success(setup: SetupSummary) -> str:
         of = "all" if mean == 100 else f"{mean:.1f} % of" if mean else "none of"
         left_out = rates.left_out if setup.goal == "any_medal" else ""
         number = rates.competitions - len(rates.unranked) * bool(left_out)
-        return f"{reaches} on {of} {counted(number, 'competition')}" + (f" ({left_out})" if left_out else "")
+        on = "both competitions" if mean == 100 and number == 2 else f"{of} {counted(number, 'competition')}"
+        return f"{reaches} on {on}" + (f" ({left_out})" if left_out else "")
     on, runs = rates.ids[0], len(rates.seeds)
     if runs == 1:
         return f"{reaches if mean else misses} on {on}"
