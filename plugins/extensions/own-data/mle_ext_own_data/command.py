@@ -101,11 +101,12 @@ def _from_data(
     echo(f"Wrote {shown}.")
     installing.install(written.folder)
     echo("Installed it into this environment, editable: changes of its files count at once.")
-    code = installing.mlecore("prepare", name, "--force") or installing.mlecore("audit", name)
+    failed = installing.mlecore("prepare", name, "--force")
+    code = failed or installing.mlecore("audit", name)
     again = f"{shlex.join(installer())} uninstall {package.distribution} && rm -r {shown}"
     echo("What to do next:")
-    if code:
-        echo(f"  {again}  # then the same command again, with what the findings advise")
+    if failed or code == 1:
+        echo(f"  {again}  # then the same command again, with what is advised above")
     else:
         echo(f"  mlecore run --agent baseline --competition {name}")
         echo(f"  mlecore competitions calibrate {name}  # reference scores, as there is no human leaderboard")
