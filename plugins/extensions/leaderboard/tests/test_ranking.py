@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import random
 import statistics
+from pathlib import Path
 
 import pytest
 from mle_ext_leaderboard.ranking import rank_entries
+from mle_ext_leaderboard.results import results_of
 from mle_ext_report.statistics import rate_interval
+
+from mlecore.runs.store import load_group
+from mlecore_testing.drawn_groups import write_group
 
 
 def entry(shares: list[int], of: int = 3) -> dict[str, tuple[int, int]]:
@@ -58,3 +64,14 @@ def test_entries_that_differ_on_few_competitions_are_alike() -> None:
     assert first.interval[1] > second.interval[0]
     noisy = rank_entries([entry(base), entry([0, 3] * 10 + [3, 3])])
     assert noisy[0].like == (1,) and noisy[0].ranks == (1, 2)
+
+
+def test_reference_scores_are_no_medals(tmp_path: Path) -> None:
+    group = write_group(tmp_path, "g", medals=False, competitions=("leaf-classification", "spaceship-titanic"), seeds=2)
+    scores = {"gold": 0.9, "silver": 0.8, "bronze": 0.7, "median": 0.5}
+    known = {**scores, "agents": ["baseline 0.1.0"], "seeds": 3, "date": "2026-11-28", "data": "x"}
+    for path in group.glob("*/grade.json"):
+        path.write_text(json.dumps({**json.loads(path.read_text()), "reference": known, "reference_place": "gold"}))
+    assert all(run.report and run.report.reference_place == "gold" for run in load_group(group))
+    runs = results_of(group, "").runs
+    assert len(runs) == 4 and not any(run.medal or run.ranked for run in runs)
