@@ -93,9 +93,11 @@ def with_shared_facts(pyproject: str, kaggle: str | None) -> str:
 def absolute_links(readme: str) -> str:
     """A page whose links lead into the repository; as long as the project has none, plain text and no pictures."""
     repository = project(ROOT).get("urls", {}).get("Repository")
-    readme = re.sub(r"!\[[^\]]+\]\([^)]+#gh-dark-mode-only\)\n", "", readme)  # an index would show both
-    picture = rf"![\1]({repository}/raw/main/\2)" if repository else ""
-    readme = re.sub(r"!\[([^\]]+)\]\((?!\w+:)([^)]+)\)", picture, readme)
+    if repository:
+        readme = re.sub(r"!\[.+\]\(.+#gh-dark-mode-only\)\n", "", readme)  # an index would show both
+        readme = re.sub(r"!\[(.+)\]\((?!\w+:)(.+)\)", rf"![\1]({repository}/raw/main/\2)", readme)
+    else:
+        readme = re.sub(r"(?m)^!\[.+\n(?:.+\n)*\n", "", readme)  # with their captions
     replaced = rf"[\1]({repository}/blob/main/\2)" if repository else r"\1"
     return re.sub(r"\[([^\]]+)\]\((?!\w+:)([^)]+)\)", replaced, readme)
 
