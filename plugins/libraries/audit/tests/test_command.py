@@ -14,6 +14,7 @@ from mlecore_audit.command import command
 from mlecore_audit.finding import Finding
 from mlecore_audit.run import findings, unexamined
 from mlecore_audit.subject import Subject
+from mlecore_testing.looks import Look
 
 ANSWER = Finding(
     level="answer",
@@ -74,6 +75,17 @@ def test_json_is_a_list_of_findings_and_the_page_escapes(
     page = (tmp_path / "a.html").read_text()
     assert "public/x&lt;b&gt;.csv" in page
     assert "a submission made from it alone scores 1" in page and "leave it out: --drop a" in page
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+@pytest.mark.network
+def test_the_page_as_readers_see_it(
+    audited: CliRunner, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, look: Look
+) -> None:
+    monkeypatch.setattr(run, "audit", lambda *_, **__: [ANSWER, CAUTION, UNREAD])
+    audited.invoke(command, ["optical-digits", "--html", str(tmp_path / "a.html")])
+    look("audit", tmp_path / "a.html", bar=".site")
 
 
 def test_a_library_that_is_not_installed_is_named(
