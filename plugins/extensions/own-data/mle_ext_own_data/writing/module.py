@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 
-from attrs import fields
+from attrs import evolve, fields
 
 from mle_ext_own_data.draft import CLASS, FILE, Draft
-from mle_ext_own_data.writing.text import call, code, listed, literal, quoted
+from mle_ext_own_data.writing.text import call, code, filled, listed, literal, quoted
 from mlecore_toolkit import ColumnSchema
 
+_ALIKE = 100  # columns that differ in their names alone, of more of which the names are listed
 _FEW = 5  # rows of a class: of fewer, one is for testing
 
 
@@ -317,7 +319,16 @@ def _grade(draft: Draft) -> list[str]:
 
 def schema_code(schema: Iterable[ColumnSchema]) -> str:
     """``SCHEMA = [...]``."""
-    return "SCHEMA = [\n" + "".join(f"{_column_code(column)},\n" for column in schema) + "]"
+    lines = []
+    for alike, run in groupby(schema, lambda column: evolve(column, name="")):
+        names = [column.name for column in run]
+        if len(names) < _ALIKE:
+            lines += [f"{_column_code(evolve(alike, name=name))},\n" for name in names]
+            continue
+        one = _column_code(evolve(alike, name="name")).lstrip().replace('"name"', "name", 1)
+        every = "".join(f"            {line}\n" for line in filled(list(map(quoted, names)), 108))
+        lines.append(f"    *(\n        {one}\n        for name in (\n{every}        )\n    ),\n")
+    return "SCHEMA = [\n" + "".join(lines) + "]"
 
 
 def _column_code(column: ColumnSchema) -> str:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _ROWS, _FEWEST, _MOST = 600, 100, 5000  # of synthetic data at size 1
 _MANY, _STRONG = 4, 0.8  # with fewer columns for each target, they say more of it, so that a model can learn it
 _FORMATS = {".jpg": "JPEG", ".jpeg": "JPEG", ".tif": "TIFF", ".tiff": "TIFF", ".bmp": "BMP"}
+_WIDE = 1000  # columns, of more of which those of one kind are described alike, as a module has a limit of size
 _VALUES = 12  # of a category that is no target, at most
 
 
@@ -25,9 +26,19 @@ def schema(draft: Draft, train: pl.DataFrame) -> list[ColumnSchema]:
     used = [each for each in draft.columns if each.name not in (*draft.targets, *draft.drop)]
     measured = [each.name for each in used if each.kind not in ("id", "file", "date")] or [each.name for each in used]
     strong = {*measured} if len(measured) < _MANY * len(draft.targets) else set()
-    return [
+    columns = [
         _target(draft, each, train) if each.name in draft.targets else _feature(each, strong=each.name in strong)
         for each in draft.columns
+    ]
+    if len(columns) <= _WIDE:
+        return columns
+    alike: dict[str, ColumnSchema] = {}
+    own = {*draft.targets, draft.id, draft.group, draft.time}
+    return [
+        evolve(alike.setdefault(each.kind, each), name=each.name)
+        if each.kind in ("number", "integer", "boolean") and each.name not in own
+        else each
+        for each in columns
     ]
 
 

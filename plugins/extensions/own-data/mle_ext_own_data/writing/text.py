@@ -40,6 +40,18 @@ def call(begin: str, parts: Sequence[str], end: str, indent: int = 0) -> str:
     return f"{' ' * indent}{begin}\n{inner}{' ' * indent}{end}"
 
 
+def filled(parts: Sequence[str], width: int) -> list[str]:
+    """Lines of parts, each part followed by a comma; a part longer than a line has its own."""
+    lines = [""]
+    for part in parts:
+        longer = f"{lines[-1]} {part},".lstrip()
+        if len(longer) > width and lines[-1]:
+            lines.append(f"{part},")
+        else:
+            lines[-1] = longer
+    return lines
+
+
 def code(text: str) -> str:
     """A name or value in Markdown's code font, also in a cell of a table."""
     plain = re.sub(r"\s+", " ", text)
