@@ -266,7 +266,9 @@ def test_a_package_of_each_task_works_and_keeps_its_answers(case: str, install: 
     assert len(train) + len(test) == ROWS - more.get("left_out", 0) and len(answers) == len(test)
     if targets == (PRICE,):  # each price is unique: no public file has one of the test part
         texts = "".join(
-            path.read_text() for path in [*public.rglob("*"), *written.folder.rglob("*.*")] if path.is_file()
+            path.read_text(errors="replace")
+            for path in [*public.rglob("*"), *written.folder.rglob("*.*")]
+            if path.is_file()
         )
         assert not [price for price in answers[PRICE].astype(str) if price in texts]
 

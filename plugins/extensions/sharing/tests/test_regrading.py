@@ -18,7 +18,15 @@ from mlecore_testing.graded_groups import COMPETITION, forge, prepare_published,
 OTHERWISE = {"created_at", "submission_path", "run", "began_with", "plugin", "extra"}
 """Fields that differ between two honest gradings, and on which nothing rests."""
 
-OTHER = {"score_text": "0.99", "status": "invalid", "comparability": "near", "data_kind": "no_leaderboard"}
+SCORES = {"gold": 0.9, "silver": 0.8, "bronze": 0.7, "median": 0.5}
+OTHER = {
+    "score_text": "0.99",
+    "status": "invalid",
+    "comparability": "near",
+    "data_kind": "no_leaderboard",
+    "reference": {**SCORES, "agents": ["baseline 0.1.0"], "seeds": 5, "date": "2026-11-28", "data": "0" * 64},
+    "reference_place": "gold",
+}
 
 
 @pytest.fixture(scope="module")
