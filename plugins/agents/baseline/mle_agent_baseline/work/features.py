@@ -79,8 +79,8 @@ def features(problem: Problem, files: list[Source], seed: int) -> tuple[Rows, Ro
 
 
 def with_contents(table: pd.DataFrame, files: list[Source]) -> pd.DataFrame:
-    """The table with texts in the place of their files' names, and without columns that name sounds and the like."""
-    known = {each.name: each for each in files if PurePosixPath(each.name).suffix.lower() not in IMAGES}
+    """The table with texts in the place of their files' names, and without columns that name other files."""
+    known = {each.name: each for each in files}
     for name in table.columns if known else ():
         found = [known.get(base) for base in table[name].astype(str).str.rpartition("/")[2]]
         if sum(map(bool, found)) < 0.98 * len(found):

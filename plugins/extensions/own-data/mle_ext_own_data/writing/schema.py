@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from attrs import evolve
@@ -72,7 +73,7 @@ def _target(draft: Draft, column: ColumnSchema, train: pl.DataFrame) -> ColumnSc
             counts = {label: counts.get("1" if label == draft.positive else "0", 0) for label in draft.classes}
         classes = [label for label in draft.classes if counts.get(label)] or [*draft.classes]
         values = tuple(int(label) if draft.numeric_classes else label for label in classes)
-        shares = tuple(round(counts.get(label, 0) / len(train), 3) or 0.001 for label in classes)
+        shares = _raised([counts.get(label, 0) / len(train) for label in classes])
         return ColumnSchema(column.name, "category", values=values, shares=shares, target=True)
     numbers = train[column.name].cast(pl.Float64, strict=False).drop_nulls()
     kinds = {"number", "integer"}
@@ -80,7 +81,15 @@ def _target(draft: Draft, column: ColumnSchema, train: pl.DataFrame) -> ColumnSc
         steps = [numbers.quantile(share, "nearest") for share in (0, 0.25, 0.5, 0.75, 1)]
         known = tuple(step for step in steps if step is not None)
         return _feature(ColumnSchema(column.name, column.kind, quantiles=known, decimals=column.decimals, target=True))
-    return evolve(column, target=True, signal=None, missing=0.0)
+    pairs = sorted(zip(column.values, _raised(column.shares), strict=True)) if column.shares else []
+    values, shares = zip(*pairs, strict=True) if pairs else (column.values, ())
+    return evolve(column, target=True, signal=None, missing=0.0, values=values, shares=shares)
+
+
+def _raised(shares: Sequence[float]) -> tuple[float, ...]:
+    """Shares that give each value some rows of a few hundred, so that a model can learn the rare ones."""
+    least = min(0.05, 0.5 / max(1, len(shares)))
+    return tuple(round(max(share, least), 3) for share in shares)
 
 
 def synthetic_code(draft: Draft, columns: list[ColumnSchema]) -> str:
