@@ -81,8 +81,8 @@ def _target(draft: Draft, column: ColumnSchema, train: pl.DataFrame) -> ColumnSc
         steps = [numbers.quantile(share, "nearest") for share in (0, 0.25, 0.5, 0.75, 1)]
         known = tuple(step for step in steps if step is not None)
         return _feature(ColumnSchema(column.name, column.kind, quantiles=known, decimals=column.decimals, target=True))
-    pairs = sorted(zip(column.values, _raised(column.shares), strict=True)) if column.shares else []
-    values, shares = zip(*pairs, strict=True) if pairs else (column.values, ())
+    order = sorted(range(len(column.values)), key=lambda place: column.values[place])  # so that it is a quantity
+    values, shares = (tuple(part[place] for place in order if part) for part in (column.values, _raised(column.shares)))
     return evolve(column, target=True, signal=None, missing=0.0, values=values, shares=shares)
 
 
