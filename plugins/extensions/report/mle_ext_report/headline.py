@@ -162,7 +162,7 @@ def _shared(best: Sequence[SetupSummary], setups: int) -> str:
 
 def _compared(pair: Comparison, best: SetupSummary, second: SetupSummary) -> str:
     """How often the best setup scores better than the second, and whether their rates may differ by chance."""
-    subject, level = best.name, best.main_rate is not None and _equal(best, second)
+    subject = best.name
     if not pair.differences:
         why = f"their conditions differ ({', '.join(pair.differ)})"
         return f"{subject} is not compared with {second.name}, as {why}."
@@ -172,15 +172,12 @@ def _compared(pair: Comparison, best: SetupSummary, second: SetupSummary) -> str
     row = pair.differences[0]
     if not (wins or losses or row.difference):
         return f"Their scores are equal on {counted(pair.competitions, 'competition')}."
-    if level or best.main_rate is None:
-        said = subject
-    else:
-        said = "It"
     if pair.competitions == 1:
-        said += f" scores {'better than' if wins else 'worse than' if losses else 'the same as'} {second.name}."
+        how = "better than" if wins else "worse than" if losses else "the same as"
+        said = f"{subject} scores {how} {second.name}."
     else:
         on = counted(pair.competitions, "competition")
-        said += f" scores better than {second.name} on {wins or 'none'} of {on}, worse on {losses or 'none'}."
+        said = f"{subject} scores better than {second.name} on {wins or 'none'} of {on}, worse on {losses or 'none'}."
     if not row.difference:
         return said
     may = "may" if row.corrected_p >= 0.05 else "is unlikely to"

@@ -36,7 +36,7 @@ def test_the_better_of_two_is_named_whatever_their_order(graded, turned: bool) -
     sides = [agent(graded, "good", 8), agent(graded, "bad", 0)]
     items = [item for side in (reversed(sides) if turned else sides) for item in side]
     assert result(summarise(items)) == (
-        "baseline, good earns a medal on all 8 competitions, baseline, bad on none. It scores better than "
+        "baseline, good earns a medal on all 8 competitions, baseline, bad on none. baseline, good scores better than "
         "baseline, bad on 8 of 8 competitions, worse on none. The difference in their medal rates is unlikely to be "
         "chance."
     )
