@@ -36,15 +36,21 @@ def names(setups: Sequence[RunRecord], groups: Sequence[str] = ()) -> list[str]:
             parts = tell(alike) if times > 1 else {}
             if len(set(parts.values())) > 1:
                 for n, part in parts.items():
-                    found[n] = f"{name}, {part}" if part else name
+                    found[n] = _with(name, part) if part else name
     return [printable(name) for name in found]
+
+
+def _with(name: str, part: str) -> str:
+    """Such as "aide (gpt-5)", then "aide (gpt-5, steps=50)"."""
+    return f"{name[:-1]}, {part})" if name.endswith(")") else f"{name} ({part})"
 
 
 def small_print(run: RunRecord, name: str) -> str:
     """What ``name`` leaves out: agent with its version, model and options, such as "aide 0.1.0, gpt-5, steps=50"."""
     options = [f"{key}={value}" for key, value in sorted(run.agent.options.items())]
     parts = (f"{run.agent.name} {run.agent.version}".strip(), run.model or "", *options)
-    return printable(", ".join(part for part in parts if part and part not in name.split(", ")))
+    said = re.split(r" \(|, |\)$", name)
+    return printable(", ".join(part for part in parts if part and part not in said))
 
 
 def _label(run: RunRecord) -> str:

@@ -36,8 +36,8 @@ def report(runs: Path, *words: str) -> str:
 def test_editions_are_neither_averaged_nor_tested(runs: Path, words: tuple[str, ...]) -> None:
     found = json.loads(report(runs, "--format", "json", *words))
     assert [(setup["edition"], setup["name"]) for setup in found["setups"]] == [
-        ("v2", "baseline, edition v2"),
-        ("v1", "baseline, edition v1"),
+        ("v2", "baseline (edition v2)"),
+        ("v1", "baseline (edition v1)"),
     ]
     (pair,) = found["comparisons"]
     assert pair["differ"]["edition"] and pair["differences"] == [] and pair["a_wins"] is None

@@ -36,9 +36,9 @@ def test_the_better_of_two_is_named_whatever_their_order(graded, turned: bool) -
     sides = [agent(graded, "good", 8), agent(graded, "bad", 0)]
     items = [item for side in (reversed(sides) if turned else sides) for item in side]
     assert result(summarise(items)) == (
-        "baseline, good earns a medal on all 8 competitions, baseline, bad on none. baseline, good scores better than "
-        "baseline, bad on 8 of 8 competitions, worse on none. The difference in their medal rates is unlikely to be "
-        "chance."
+        "baseline (good) earns a medal on all 8 competitions, baseline (bad) on none. baseline (good) scores better "
+        "than baseline (bad) on 8 of 8 competitions, worse on none. The difference in their medal rates is unlikely to "
+        "be chance."
     )
 
 
@@ -49,18 +49,18 @@ def test_what_may_be_chance_is_said(graded) -> None:
 
 def test_words_for_everybody_have_no_p(graded) -> None:
     said = result(summarise([*agent(graded, "a", 8), *agent(graded, "b", 0), *agent(graded, "c", 1)]))
-    assert "baseline, a earns" in said and "baseline, c on 12.5 %" in said and "unlikely to be chance" in said
+    assert "baseline (a) earns" in said and "baseline (c) on 12.5 %" in said and "unlikely to be chance" in said
     assert "Holm" not in said and "interval" not in said
 
 
 def test_setups_that_share_the_highest_rate(graded) -> None:
     said = result(summarise([*agent(graded, "a", 4), *agent(graded, "b", 4), *agent(graded, "c", 4)]))
     assert said == (
-        "baseline, a, baseline, b and baseline, c share the highest rate: each earns a medal on 50.0 % of 8 "
+        "baseline (a), baseline (b) and baseline (c) share the highest rate: each earns a medal on 50.0 % of 8 "
         "competitions."
     )
     said = result(summarise([*agent(graded, "a", 4), *agent(graded, "b", 4), *agent(graded, "c", 1)]))
-    assert said.startswith("Of 3 setups, baseline, a and baseline, b share the highest rate: each")
+    assert said.startswith("Of 3 setups, baseline (a) and baseline (b) share the highest rate: each")
 
 
 def test_without_a_rate_pairs_are_still_compared(graded) -> None:
@@ -69,7 +69,7 @@ def test_without_a_rate_pairs_are_still_compared(graded) -> None:
     assert said.startswith(
         "There is no rate over all planned competitions, as 2 of 18 planned runs have no result; --pad-missing"
     )
-    assert "baseline, a scores better than baseline, b on 8 of 8 competitions" in said
+    assert "baseline (a) scores better than baseline (b) on 8 of 8 competitions" in said
 
 
 def test_what_does_not_compare_is_warned_of(graded) -> None:
@@ -98,10 +98,10 @@ def test_data_of_two_kinds_are_one_setup(graded, without_thresholds) -> None:
 def test_one_competition_on_two_kinds_of_data_is_two_setups_that_never_meet(graded, without_thresholds) -> None:
     synthetic = [graded(id, data_kind="synthetic", model="m", made=without_thresholds(0.6), group="s") for id in IDS]
     document = summarise([*synthetic, *agent(graded, "m", 2)], mix=True)
-    assert [setup.name for setup in document.setups] == ["baseline, synthetic", "baseline, published"]
+    assert [setup.name for setup in document.setups] == ["baseline (synthetic)", "baseline (published)"]
     assert document.comparisons == () and [len(league) for league in leagues(document.setups)] == [1, 1]
     said = result(document)
-    assert said.startswith("baseline, published earns a medal on 25.0 %") and "baseline, synthetic beats" in said
+    assert said.startswith("baseline (published) earns a medal on 25.0 %") and "baseline (synthetic) beats" in said
 
 
 def test_a_score_equal_to_the_sample_is_the_same_as_the_sample(graded, without_thresholds) -> None:

@@ -21,7 +21,9 @@ def test_setups_are_kept_apart(graded) -> None:
     found = setups(items)
     assert [len(setup.runs) for setup in found] == [2, 1, 1, 1]
     assert [item.run.seed for item in found[0].runs] == [0, 1]
-    assert [setup.name for setup in found] == [f"baseline, {words}" for words in ("published", "x=1", "synthetic", "m")]
+    assert [setup.name for setup in found] == [
+        f"baseline ({words})" for words in ("published", "x=1", "synthetic", "m")
+    ]
 
 
 def test_halves_of_an_experiment_are_one_seed(graded) -> None:
