@@ -9,8 +9,9 @@ from xml.etree import ElementTree
 import pytest
 from mle_ext_report.export import as_latex
 from mle_ext_report.pages import environment, inline
-from mle_ext_report.pages.charts import Line, Point, interval_bar, line_chart, scatter_chart
+from mle_ext_report.pages.charts import Line, Point, line_chart, scatter_chart
 from mle_ext_report.pages.marks import SIGNS, Square, series
+from mle_ext_report.pages.rates import Rate, rate_bar
 from mle_ext_report.pages.scale import Scale
 from mle_ext_report.pages.strips import Axis, Dot, place, score_strip, strip_scale
 
@@ -81,7 +82,12 @@ def test_charts_escape_and_leave_out_what_has_no_place() -> None:
     dots = [Point(x=2, y=50, low=40, high=60, words=ATTACK, name=ATTACK, number=9), Point(x=0, y=1, words="no place")]
     root = xml(scatter_chart(dots, x, y))
     assert len(list(root.iter("circle"))) == 1 and root.find(".//g").get("class") == series(9) == "series-other"
-    for svg in (strip_scale(True), strip_scale(False), interval_bar(50, 40, 200), line_chart([], x, y)):
+    for svg in (
+        strip_scale(True),
+        strip_scale(False),
+        rate_bar(Rate(mean=50, words=ATTACK, low=40, high=200)),
+        line_chart([], x, y),
+    ):
         xml(svg)
 
 

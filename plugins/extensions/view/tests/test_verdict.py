@@ -33,7 +33,7 @@ def record(tmp_path: Path) -> RunRecord:
         ({"ended": "crashed", "reason": "exit code 3"}, "exit code 3", "mlecore runs logs group/"),
         ({"ended": "crashed", "reason": "killed by signal 9"}, "killed by signal 9", "mlecore run --memory 32GB"),
         ({"ended": "finished"}, "no submission/submission.csv", "mlecore runs retry --force group/"),
-        ({"relay_refused": {"pypi.org:443": 3}}, "no submission", "mlecore run --allow pypi.org ..."),
+        ({"relay_refused": {"models.example:443": 3}}, "no submission", "mlecore run --allow models.example ..."),
         ({"calls": ModelCalls(exhausted="5usd")}, "no submission", "mlecore run -G budgets="),
     ],
 )

@@ -50,7 +50,6 @@ def environment(*folders: Path) -> jinja2.Environment:
         "as_latex": export.as_latex,
         "as_markdown": export.markdown_table,
         "icon": brand.ICON,
-        "interval_bar": charts.interval_bar,
         "line_chart": charts.line_chart,
         "mark": brand.MARK,
         "rate_bar": rates.rate_bar,

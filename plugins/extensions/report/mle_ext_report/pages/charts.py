@@ -39,16 +39,6 @@ class Point:
     name: str = ""
 
 
-def interval_bar(mean: float, low: float, high: float, number: int | None = None, top: float = 100.0) -> Markup:
-    """A value with its interval from 0 to ``top``, for a table's cell. The cell says both as text, too."""
-    x, left, right = (_round(4 + 112 * min(1.0, max(0.0, value / top))) for value in (mean, low, high))
-    return Markup(
-        '<svg class="bar {}" viewBox="0 0 120 12" aria-hidden="true">'
-        '<path class="axis" d="M4 6h112M4 3v6M60 3v6M116 3v6"/>'
-        '<path class="line" d="M{} 6H{}"/><circle cx="{}" cy="6" r="3.2"/></svg>'
-    ).format(series(number), left, right, x)
-
-
 def line_chart(lines: Sequence[Line], x: Scale, y: Scale, words: str = "") -> Markup:
     """Lines with their names at their ends. ``words``: what a screen reader says; default: the names of the axes."""
     lines = [line for line in lines if any(x.shows(a) and y.shows(b) for a, b in line.points)]
