@@ -1,6 +1,6 @@
 """Writes what repeats facts that stand elsewhere: `make generate` runs it. `make test` fails if its output is old.
 
-- `pyproject.toml`: the extras `lite`, `medium`, `high` and `all`, and the workspace's members
+- `pyproject.toml`: the extras `lite`, `medium`, `high`, `mle-bench-30` and `all`, and the workspace's members
 - `mlecore/plugins/published.txt`: every plugin and command, and the package that it comes with
 
 In `pyproject.toml` only the block between the two marks changes; the rest is written by hand.
@@ -20,6 +20,7 @@ from typing import Any
 
 from mlecore.model.facts import Facts, read_facts
 from mlecore.plugins.entry_points import GROUPS
+from mlecore.plugins.splits import benchmark
 
 ROOT = Path(__file__).parent.parent
 PREFIXES = {
@@ -30,7 +31,7 @@ PREFIXES = {
     "extensions": "mle-ext-",
 }
 SPLITS = {"low": "Low (MLE-bench Lite)", "medium": "Medium", "high": "High", "dev": "Development", None: "Practice"}
-EXTRAS = {"lite": "low", "medium": "medium", "high": "high"}
+EXTRAS = ("lite", "medium", "high", "mle-bench-30")
 MARKS = ("# from here on written by `make generate`", "# up to here")
 
 
@@ -109,9 +110,14 @@ def distribution(folder: Path) -> str:
 
 def extras_and_members() -> str:
     """The extras that name competitions, and where the workspace finds its members."""
-    of = {split: [distribution(package(f)) for f in competitions() if f.split == split] for split in SPLITS}
-    extras = {extra: of[split] for extra, split in EXTRAS.items() if of[split]}
-    extras["all"] = [f"mlecore[{','.join(extras)}]", *of["dev"], *of[None]]
+    of = {extra: {*benchmark()[extra]} for extra in EXTRAS}
+    extras = {
+        extra: [distribution(package(f)) for f in competitions() if {f.id, f.split} & of[extra]] for extra in EXTRAS
+    }
+    extras["all"] = [
+        "mlecore[lite,medium,high]",
+        *(distribution(package(f)) for split in ("dev", None) for f in competitions() if f.split == split),
+    ]
     lists = [
         f"{extra} = [\n" + "".join(f"    {json.dumps(name)},\n" for name in extras[extra]) + "]" for extra in extras
     ]

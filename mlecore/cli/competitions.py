@@ -29,7 +29,7 @@ def command(ctx: click.Context) -> None:
 
 
 @command.command("list")
-@click.option("--split", type=SPLIT, help="lite, low, medium, high, dev, all, or one that competitions name.")
+@click.option("--split", type=SPLIT, help="lite, low, medium, high, dev, all, mle-bench-30, or your own.")
 @data_option
 @json_option
 def list_competitions(split: str | None = None, data: tuple[Path, ...] = (), as_json: bool = False) -> None:

@@ -108,7 +108,7 @@ def _read_ids(ctx: click.Context, _: click.Parameter, path: Path | None) -> None
 
 def split_option(function: F) -> F:
     """--split, repeatable."""
-    words = "All competitions of a split (lite, low, medium, high, dev, all, or your own); repeatable."
+    words = "All competitions of a split (lite, low, medium, high, dev, all, mle-bench-30, or your own); repeatable."
     return click.option("--split", type=SPLIT, multiple=True, help=words)(function)
 
 

@@ -120,7 +120,7 @@ class Plan:
     format: int = FORMAT  # of this file
     agents: tuple[PlannedAgent, ...] = ()  # at least one
     competitions: tuple[str, ...] = ()  # ids; at least one, or a split
-    split: Texts = ()  # lite, low, medium, high, dev; in a group's plan their competitions stand instead
+    split: Texts = ()  # lite, low, medium, high, dev, mle-bench-30; in a group's plan their competitions stand instead
     seeds: Seeds = (0,)  # how many (3 means 0, 1 and 2), or which
     backend: PlannedBackend = PlannedBackend()  # where agents run
     # of one run; the network is "llm" by default where a model, an endpoint or an allowed host is named

@@ -40,7 +40,10 @@ def all_competitions() -> list[Competition]:
     return [Competition(plugin, load=load) for plugin in working()]
 
 
-EXTRAS = {"low": "lite", "lite": "lite", "medium": "medium", "high": "high"}
+EXTRAS = {name: name for name in ("lite", "medium", "high", "mle-bench-30")} | {
+    "low": "lite",
+    "systemcard": "mle-bench-30",
+}
 """The extra of the distribution mlecore that installs a split; "all" installs any."""
 
 

@@ -29,7 +29,7 @@ def test_a_split_of_its_own(put_competition: Put) -> None:
     put_with(put_competition, "churn", 'splits = ["my-lab"]')
     put_with(put_competition, "sales", 'splits = ["my-lab", "tables"]')
     assert [found.id for found in of_split("my-lab")] == ["churn", "sales"]
-    assert split_names()[-2:] == ["my-lab", "tables"] and further_splits() == ["my-lab", "tables"]
+    assert split_names()[-2:] == ["my-lab", "tables"] and further_splits() == ["mle-bench-30", "my-lab", "tables"]
     assert make_plan({"split": ["my-lab"], "agents": [{"name": "dummy"}]}).competitions == ("churn", "sales")
     with pytest.raises(UsageError, match=r"available: .*all.*my-lab, tables"):
         of_split("my-lap")
@@ -40,7 +40,15 @@ def test_a_split_of_its_own(put_competition: Put) -> None:
     assert row.rates["valid"] and row.rates["valid"].mean == 50
 
 
-@pytest.mark.parametrize("name", ["low", "all", "lite", "these", "My Lab", "", "a/b", "x" * 101, "<b>"])
+def test_mle_bench_30() -> None:
+    ids = split_ids("mle-bench-30")
+    assert len(ids) == 30 and set(ids) < set(split_ids("all"))
+    assert split_ids("systemcard") == ids and [plugin.name for plugin in working("systemcard")] == sorted(ids)
+    rows = all_rates({"0": dict.fromkeys(split_ids("all"), Outcome(valid=True))}, kinds=["valid"])
+    assert [row.split for row in rows] == ["Low", "Medium", "High", "All", "mle-bench-30"]
+
+
+@pytest.mark.parametrize("name", ["low", "all", "systemcard", "lite", "these", "My Lab", "", "a/b", "x" * 101, "<b>"])
 def test_a_name_that_no_split_can_have(put_competition: Put, name: str) -> None:
     put_with(put_competition, "churn", f'splits = ["{name}"]')
     plugin = discovery.find("competition", "churn")

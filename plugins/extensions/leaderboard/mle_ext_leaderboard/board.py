@@ -33,8 +33,10 @@ class Rules:
     data: Literal["published", "any"] = "published"  # any: also synthetic and practice data
     signed: bool = True  # does an entry need a signature by one of allowed_signers?
     published: bool = True  # show the published results of 2024 to 2026, as "published, not checked"
-    # name of a set -> ids of its competitions, or splits (low, medium, high, all)
-    sets: Mapping[str, tuple[str, ...]] = field(factory=lambda: {"low": ("low",), "all": ("all",)})
+    # name of a set -> ids of its competitions, or splits (low, medium, high, all, mle-bench-30)
+    sets: Mapping[str, tuple[str, ...]] = field(
+        factory=lambda: {name: (name,) for name in ("low", "mle-bench-30", "all")}
+    )
 
 
 @frozen(kw_only=True)

@@ -39,7 +39,8 @@ def _benchmark() -> dict[str, Listed]:
 
 
 def split_ids(split: str) -> tuple[str, ...]:
-    """Ids of a split: "low" (or "lite"), "medium", "high", "all" and "dev" have 22, 38, 15, 75 and 7, installed or not.
+    """Ids of a split: "low" (or "lite"), "medium", "high", "all", "dev" and "mle-bench-30" have 22, 38, 15, 75, 7
+    and 30, installed or not.
 
     Of a split that competitions name themselves: those that are installed. Empty for any other word.
     """
@@ -52,10 +53,10 @@ def split_ids(split: str) -> tuple[str, ...]:
 
 
 def further_splits() -> list[str]:
-    """Splits that have a rate beside those of MLE-bench's paper."""
+    """Splits that have a rate beside those of MLE-bench's paper, none twice under two names."""
     from mlecore.plugins.competitions import split_names
 
-    return [name for name in split_names() if name not in (*SPLITS, "lite", "all", "dev")]
+    return [name for name in split_names() if name not in (*SPLITS, "lite", "all", "dev", "systemcard")]
 
 
 @cache
