@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-pytest_plugins = ["mlecore_testing.bombs", "mlecore_testing.browser", "mlecore_testing.disks", "mlecore_testing.looks"]
+pytest_plugins = [f"mlecore_testing.{name}" for name in ("bombs", "browser", "disks", "looks", "site_packages")]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -24,11 +24,11 @@ from mlecore.model.plan import Plan
 from mlecore.model.provenance import PluginUse
 from mlecore.model.record import RunRecord
 from mlecore.model.report import Report
-from mlecore.plugins import discovery, entry_points, loading
 from mlecore.plugins.competitions import competition
 from mlecore.runs.lock import GroupLock
 from mlecore.runs.planning import make_plan
 from mlecore.runs.store import Group, create_group, load_group
+from mlecore_testing.site_packages import forget
 
 INSTALLED = Path(__file__).parent / "installed"
 collect_ignore = ["installed"]  # plugins for these tests
@@ -44,27 +44,15 @@ FAST = Timing(
 )
 
 
-def _forget_plugins() -> None:
-    for cached in (
-        discovery._points,
-        discovery._of_kind,
-        discovery.find,
-        loading.load,
-        loading.load_extensions,
-        entry_points.spec_of,
-    ):
-        cached.cache_clear()
-
-
 @pytest.fixture(scope="module", autouse=True)
 def installed() -> Iterator[Path]:
     """The plugins of tests/runs/installed, as if they were installed: here, and for graders."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(INSTALLED)
         patch.setenv("PYTHONPATH", str(INSTALLED))
-        _forget_plugins()
+        forget()
         yield INSTALLED
-    _forget_plugins()
+    forget()
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """A competition made on the spot: a module and its metadata in a folder on the import path."""
 
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,7 +7,7 @@ from attrs import evolve
 
 from mlecore.data import manifest
 from mlecore.data.prepared import Prepared
-from mlecore.plugins import discovery, entry_points, loading
+from mlecore_testing.site_packages import declare
 
 MODULE = """
 import os
@@ -75,29 +73,18 @@ def fetched(data: Prepared) -> Prepared:
 
 
 @pytest.fixture
-def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Prepared]:
+def tiny(site_packages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Prepared:
     """Installs the competition "tiny"; gives prepared data of it."""
-    site = tmp_path / "site"
-    package = site / "mle_comp_tiny"
-    package.mkdir(parents=True)
+    package = site_packages / "mle_comp_tiny"
+    package.mkdir()
     (package / "__init__.py").write_text(MODULE)
     (package / "competition.toml").write_text(FACTS)
     (package / "description.md").write_text("# Tiny\n")
-    info = site / "mle_comp_tiny-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: mle-comp-tiny\nVersion: 1.0\n\n")
-    (info / "entry_points.txt").write_text("[mlecore.competitions]\ntiny = mle_comp_tiny\n")
-    monkeypatch.syspath_prepend(str(site))
-    monkeypatch.setenv("PYTHONPATH", str(site))
-    caches = (discovery._points, discovery._of_kind, discovery.find, loading.load, entry_points.spec_of)
-    for cache in caches:
-        cache.cache_clear()
+    declare(site_packages, "mle-comp-tiny", "[mlecore.competitions]\ntiny = mle_comp_tiny\n")
+    monkeypatch.setenv("PYTHONPATH", str(site_packages))
     prepared = tmp_path / "tiny" / "prepared"
     for folder in ("public", "private"):
         (prepared / folder).mkdir(parents=True)
     (prepared / "public" / "sample.csv").write_text("id,value\n1,0.1\n")
     (prepared / "private" / "answers.csv").write_text("id,value\n1,1.0\n")
-    yield fetched(Prepared(competition="tiny", root=prepared))
-    sys.modules.pop("mle_comp_tiny", None)
-    for cache in caches:
-        cache.cache_clear()
+    return fetched(Prepared(competition="tiny", root=prepared))

@@ -17,6 +17,7 @@ import pytest
 from mlecore.data.layout import DataDirs
 from mlecore.model.facts import Facts
 from mlecore.plugins.discovery import installed
+from mlecore_testing.site_packages import declare
 from mlecore_toolkit.submissions.format import Format
 
 
@@ -158,14 +159,12 @@ class Cli:
 
     def install(self, id: str, md5: str, more: str = "", plugin: str = PLUGIN) -> None:
         package = "mle_comp_" + id.replace("-", "_")
-        folder, info = self.site / package, self.site / f"{package}-0.1.dist-info"
+        folder = self.site / package
         folder.mkdir(parents=True)
-        info.mkdir()
         (folder / "__init__.py").write_text(plugin)
         (folder / "competition.toml").write_text(TOML.format(id=id, md5=md5, more=more))
         (folder / "description.md").write_text(f"# {id}\n")
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: mle-comp-{id}\nVersion: 0.1\n\n")
-        (info / "entry_points.txt").write_text(f"[mlecore.competitions]\n{id} = {package}\n")
+        declare(self.site, f"mle-comp-{id}", f"[mlecore.competitions]\n{id} = {package}\n")
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         return subprocess.Popen(

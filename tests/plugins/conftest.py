@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from mlecore.model import facts
-from mlecore.plugins import discovery, entry_points, loading
+from mlecore_testing.site_packages import declare, forget
 
 Put = Callable[..., Path]
 
@@ -57,12 +55,8 @@ def grade(submission, private):
 
 
 @pytest.fixture
-def put(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Put]:
+def put(site_packages: Path) -> Put:
     """``put(distribution, module, source)``: as if it had been installed; returns the module's file."""
-    site = tmp_path / "site"
-    site.mkdir()
-    monkeypatch.syspath_prepend(str(site))
-    modules: set[str] = set()
 
     def install(
         distribution: str,
@@ -74,30 +68,20 @@ def put(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Put]:
         version: str = "1.0",
         headers: str = "",
         points: str | None = None,
-        into: Path = site,
+        into: Path = site_packages,
     ) -> Path:
         into.mkdir(exist_ok=True)
         file = into.joinpath(*module.split(".")).with_suffix(".py")
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(source)
-        info = into / f"{distribution.replace('-', '_')}-{version}.dist-info"
-        info.mkdir()
-        metadata = f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\nSummary: of {distribution}\n"
-        (info / "METADATA").write_text(f"{metadata}{headers}\nA long README: with a colon\n")
         name = name or distribution.rpartition("-")[2]
         points = points or f"[mlecore.{kind}s]\n{name} = {module}\n"
-        (info / "entry_points.txt").write_text(f"[console_scripts]\nx = {module}:main\n\n{points}")
-        modules.add(module.partition(".")[0])
+        points = f"[console_scripts]\nx = {module}:main\n\n{points}"
+        declare(into, distribution, points, version, f"Summary: of {distribution}\n{headers}")
         forget()
         return file
 
-    forget()
-    yield install
-    for name in list(sys.modules):
-        if name.partition(".")[0] in modules:
-            del sys.modules[name]
-    monkeypatch.undo()
-    forget()
+    return install
 
 
 @pytest.fixture
@@ -113,17 +97,3 @@ def put_competition(put: Put) -> Put:
         return file
 
     return install
-
-
-def forget() -> None:
-    """What is installed has changed."""
-    for cache in (
-        discovery._points,
-        discovery._of_kind,
-        discovery.find,
-        loading.load,
-        entry_points.spec_of,
-        facts.read_facts,
-    ):
-        cache.cache_clear()
-    loading.load_extensions.cache_clear()

@@ -8,10 +8,10 @@ import sys
 import pytest
 
 from mlecore.errors import PluginError
-from mlecore.model.facts import read_facts
 from mlecore.model.plugin import Plugin
 from mlecore.plugins import discovery
 from mlecore.plugins.loading import load
+from mlecore_testing.site_packages import forget
 
 
 def found(name: str, kind: str = "agent") -> Plugin:
@@ -117,9 +117,7 @@ def test_facts_that_do_not_fit_break_a_competition(put_competition):
         facts.unlink(missing_ok=True)
         if text is not None:
             facts.write_text(text)
-        discovery._of_kind.cache_clear()
-        discovery.find.cache_clear()
-        read_facts.cache_clear()
+        forget()
         return found("tiny", "competition").reason
 
     assert "competition.toml is missing" in reason(None)
@@ -182,9 +180,7 @@ def test_an_odd_file_breaks_its_competition_alone(put, put_competition, name, od
     put("mle-agent-fine", "fine_agent")
     (file.parent / name).unlink()
     ODD_FILES[odd](file.parent / name)
-    discovery._of_kind.cache_clear()
-    discovery.find.cache_clear()
-    discovery._points.cache_clear()
+    forget()
     listed = found("odd", "competition")
     assert listed.state == "broken"
     assert name.removesuffix(".py") in listed.reason or name == "main.py"

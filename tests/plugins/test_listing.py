@@ -14,6 +14,7 @@ from mlecore.model.plugin import Plugin
 from mlecore.plugins import discovery
 from mlecore.plugins.discovery import installed
 from mlecore.plugins.loading import load
+from mlecore_testing.site_packages import forget
 
 DETECTOR = """
 from mlecore.hookspecs import hookimpl
@@ -139,8 +140,7 @@ def test_a_misspelled_group_is_listed_with_the_right_one(put, group, kind, hint)
 def test_a_setting_that_disables_nothing_is_an_error(put, monkeypatch, value):
     put("mle-agent-one", "one_agent")
     monkeypatch.setenv("MLECORE_DISABLE_PLUGINS", value)
-    discovery._of_kind.cache_clear()
-    discovery.find.cache_clear()
+    forget()
     if value == "agent:one;agent:two":  # a name that is not installed
         assert installed("agent")
         assert discovery.disabled_in_vain() == [value]
@@ -154,8 +154,7 @@ def test_named_plugins_are_switched_off(put, monkeypatch):
     put("mle-agent-two", "two_agent")
     put("mle-detector-two", "two_detector", DETECTOR, kind="detector")
     monkeypatch.setenv("MLECORE_DISABLE_PLUGINS", "agent:one, agent:two")
-    discovery._of_kind.cache_clear()
-    discovery.find.cache_clear()
+    forget()
     for name in ("one", "two"):
         assert (found(name).state, found(name).reason) == ("disabled", "named in MLECORE_DISABLE_PLUGINS")
     assert found("two", "detector").state == "ok"
@@ -168,8 +167,6 @@ def test_damaged_metadata_affects_no_other_plugin(put, tmp_path):
     (site / "mle_agent_nohead-1.0.dist-info" / "METADATA").unlink()
     put("mle-agent-garbage", "garbage_agent", points="[mlecore.agents]\n= nothing\nno value\n")
     (site / "mle_agent_empty-1.0.dist-info").mkdir()
-    discovery._points.cache_clear()
-    discovery._of_kind.cache_clear()
-    discovery.find.cache_clear()
+    forget()
     assert found("fine").state == "ok"
     assert installed("competition") is not None

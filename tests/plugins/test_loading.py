@@ -11,6 +11,7 @@ from mlecore.errors import PluginError, UsageError
 from mlecore.plugins import loading
 from mlecore.plugins.loading import load, load_extensions
 from mlecore.plugins.opening import open_backend
+from mlecore_testing.site_packages import forget
 
 EXTENSION = """
 from mlecore.hookspecs import hookimpl
@@ -107,7 +108,7 @@ def test_an_unknown_name_offers_close_ones(put):
     ],
 )
 def test_only_packages_of_this_project_are_suggested(monkeypatch, kind, name, package):
-    load.cache_clear()
+    forget()
     monkeypatch.setattr(loading, "find", lambda *_: None)
     monkeypatch.setattr(loading, "names", lambda _: [])
     with pytest.raises(UsageError) as caught:
@@ -118,10 +119,7 @@ def test_only_packages_of_this_project_are_suggested(monkeypatch, kind, name, pa
 def test_a_disabled_one_is_not_loaded(put, monkeypatch):
     put("mle-agent-off", "off_agent")
     monkeypatch.setenv("MLECORE_DISABLE_PLUGINS", "agent:off")
-    from mlecore.plugins import discovery
-
-    discovery._of_kind.cache_clear()
-    discovery.find.cache_clear()
+    forget()
     with pytest.raises(UsageError, match="agent off is disabled: named in MLECORE_DISABLE_PLUGINS"):
         load("agent", "off")
     assert "off_agent" not in sys.modules

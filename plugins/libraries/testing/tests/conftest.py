@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import shutil
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,12 +11,11 @@ from mle_ext_own_data.examples import example
 
 import mlecore_testing.competitions.harness as harness_module
 from mlecore import competition
-from mlecore.model import facts
-from mlecore.plugins import discovery, entry_points, loading
 from mlecore_testing.competitions import RULES, data
 from mlecore_testing.competitions.harness import Harness
 from mlecore_testing.rules import Stop
 from mlecore_testing.scaffold import package, write
+from mlecore_testing.site_packages import declare, forget
 
 WITHOUT_DATA = {"facts", "light", "description", "raw", "prepare", "raw-untouched"}
 
@@ -27,36 +25,23 @@ Judge = Callable[..., list[str]]
 
 
 @pytest.fixture
-def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
+def install(site_packages: Path, tmp_path: Path) -> Install:
     """``install(kind, name, edits)``: a new plugin on the path, found like any other."""
-    site = tmp_path / "site"
-    site.mkdir()
-    monkeypatch.syspath_prepend(str(site))
-    modules: list[str] = []
 
     def put(kind: str, name: str, edits: Edits | None = None) -> str:
         made = example(name) if kind == "competition" else package(kind, name)
         folder = write(made, tmp_path)
-        target = site / made.module
+        target = site_packages / made.module
         shutil.copytree(folder / made.module, target)
         for file, (old, new) in (edits or {}).items():
             text = (target / file).read_text()
             assert old in text, f"{file} has no {old!r}"
             (target / file).write_text(text.replace(old, new) if old else text + new)
-        info = site / f"{made.module}-0.1.0.dist-info"
-        info.mkdir()
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {made.distribution}\nVersion: 0.1.0\n\n")
-        (info / "entry_points.txt").write_text(f"[mlecore.{kind}s]\n{name} = {made.module}\n")
-        modules.append(made.module)
+        declare(site_packages, made.distribution, f"[mlecore.{kind}s]\n{name} = {made.module}\n")
         forget()
         return name
 
-    yield put
-    for name in list(sys.modules):
-        if name.partition(".")[0] in modules:
-            del sys.modules[name]
-    monkeypatch.undo()
-    forget()
+    return put
 
 
 @pytest.fixture
@@ -92,16 +77,3 @@ def judge(harness_of: Callable[..., Harness]) -> Judge:
             return [str(reason)]
 
     return tried
-
-
-def forget() -> None:
-    """What is installed has changed."""
-    for cache in (
-        discovery._points,
-        discovery._of_kind,
-        discovery.find,
-        loading.load,
-        entry_points.spec_of,
-        facts.read_facts,
-    ):
-        cache.cache_clear()
