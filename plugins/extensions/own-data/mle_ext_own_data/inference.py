@@ -60,8 +60,8 @@ def infer(rows: Rows, asked: Asked) -> Draft:
     reasons["test_size"] = "asked for by --test-size" if asked.test_size else "the usual share"
     kept = [name for name in names if name not in (*asked.drop, *wanted)]
     drop, why_drop = _dropped(frame, kept, asked)
-    id, reasons["id"], told = _id(frame, [name for name in kept if name not in drop], wanted, asked, found)
-    drop, why_drop = (*drop, *told), [*why_drop, *(f"{brief(name)} follows the target" for name in told)]
+    id, reasons["id"], unfit = _id(frame, [name for name in kept if name not in drop], target, wanted, asked, found)
+    drop, why_drop = (*drop, *unfit), [*why_drop, *unfit.values()]
     reasons["drop"] = "; ".join([*(["asked for by --drop"] if asked.drop else []), *why_drop])
     if all(name in (*drop, id, *((found[1],) if found else ()), *wanted) for name in names) and found is None:
         raise UsageError("no column is left to predict the target from", fix="Drop less, or name a table with more.")
@@ -242,30 +242,39 @@ def _dropped(frame: pl.DataFrame, kept: Sequence[str], asked: Asked) -> tuple[tu
 def _id(
     frame: pl.DataFrame,
     kept: Sequence[str],
+    target: Target,
     wanted: Sequence[str],
     asked: Asked,
     found: tuple[object, str, str] | None,
-) -> tuple[str | None, str, tuple[str, ...]]:
-    """The column that names the rows, why, and columns that would tell the target."""
+) -> tuple[str | None, str, dict[str, str]]:
+    """The column that names the rows, why, and the columns that could but must not -> why not."""
     if asked.id is not None:
         column = frame[asked.id]
         if column.null_count() or column.n_unique() < column.len():
             repeated = column.len() - column.n_unique()
             what = f"{column.null_count():,} rows have none" if column.null_count() else f"{repeated:,} rows repeat one"
             raise UsageError(f"--id {asked.id}: {what}", fix="Leave --id out: the package then numbers the rows.")
-        return asked.id, "asked for by --id", ()
-    others = (asked.group, asked.time, found[1] if found else None)
-    like = [name for name in kept if name not in others and _ID.search(name) and not frame[name].dtype.is_float()]
-    unique = [name for name in like if frame[name].null_count() == 0 and frame[name].n_unique() == frame.height]
-    target = frame[wanted[0]].cast(str).fill_null("")
-    telling = [name for name in unique if follows(frame[name].cast(str), target) is not None]
+        unique = [asked.id]
+    else:
+        others = (asked.group, asked.time, found[1] if found else None)
+        like = [name for name in kept if name not in others and _ID.search(name) and not frame[name].dtype.is_float()]
+        unique = [name for name in like if frame[name].null_count() == 0 and frame[name].n_unique() == frame.height]
+    unfit = {name: why for name in unique if (why := _unfit(frame, name, target, wanted))}
     for name in unique:
-        if name not in telling and found is None:
-            return name, "its name and values, different in every row", tuple(telling)
-    if telling:
-        words = f"{brief(telling[0])} follows the target, so the package numbers the rows"
-        return None, words, tuple(telling)
-    return None, "no column names the rows, so the package numbers them", ()
+        if name not in unfit and (found is None or asked.id):
+            return name, "asked for by --id" if asked.id else "its name and values, different in every row", unfit
+    why = next(iter(unfit.values()), "no column names them")
+    return None, f"{why}, so the package numbers the rows", unfit
+
+
+def _unfit(frame: pl.DataFrame, name: str, target: Target, wanted: Sequence[str]) -> str | None:
+    """Why a column cannot name the rows, if it cannot."""
+    if name in target.classes:
+        return f"{brief(name)} is the name of a class, too"
+    for each in wanted:
+        if (strength := follows(frame[name].cast(str), frame[each].cast(str))) is not None:
+            return f"{brief(name)} follows {brief(each)} (rank correlation {strength:+.2f})"
+    return None
 
 
 def _odd(frame: pl.DataFrame, target: Target, wanted: Sequence[str]) -> list[str]:

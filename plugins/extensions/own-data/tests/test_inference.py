@@ -77,11 +77,15 @@ def test_labels_and_the_class_that_is_asked() -> None:
     assert (draft("labels").classes, draft("labels").delimiter) == (("rot", "rust", "scab", "spot"), "|")
 
 
-def test_an_id_that_follows_the_target_is_dropped() -> None:
+def test_an_id_that_tells_a_target_or_names_a_class_is_dropped() -> None:
     assert (draft("ill").id, draft("ill").drop) == ("visit_id", ())
     assert (draft("ordered").id, draft("ordered").drop) == ("visit_id", ("row_id",))
     alone = draft("ordered", frame=FRAME.drop("visit_id"))
     assert (alone.id, alone.drop) == (None, ("row_id",))
+    asked = draft("pulse", "ordered", id="row_id")
+    assert (asked.id, asked.drop) == (None, ("row_id",)) and "follows 'ordered'" in asked.reasons["id"]
+    named = draft("ill", frame=FRAME.rename({"visit_id": "yes"}), id="yes")
+    assert (named.id, named.drop) == (None, ("yes",))
 
 
 def test_row_numbers_without_a_name_are_dropped() -> None:

@@ -10,14 +10,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from mle_ext_own_data.draft import Draft
 from mle_ext_own_data.writing.description import description
 from mle_ext_own_data.writing.facts import facts_text, test_part
 from mle_ext_own_data.writing.module import init_code, raw_names, task_in_words
 from mle_ext_own_data.writing.schema import schema, synthetic_code
-from mle_ext_own_data.writing.telling import follows
 from mle_ext_own_data.writing.text import quoted
 from mlecore.errors import UsageError
 from mlecore_testing.scaffold import Package, checked, write
@@ -55,17 +54,14 @@ def write_competition(draft: Draft, into: Path, *, include_data: bool = False) -
     if folder.exists() or folder.is_symlink():
         raise UsageError(f"{folder} already exists; nothing was written", fix="Remove it, or name another --into.")
     into.mkdir(parents=True, exist_ok=True)
-    given, notes = None, list[str]()
+    init = init_code(draft)
     with tempfile.TemporaryDirectory(prefix=".mlecore-", dir=into) as name:  # on the same disk: links, no copies
-        train = _prepare(draft, init_code(draft, given), Path(name) / "1")
-        if why := _telling(draft, train):
-            draft, given, notes = evolve(draft, id=None), draft.id, [why]
-            train = _prepare(draft, init_code(draft, given), Path(name) / "2")
-        root = Path(name) / ("2" if notes else "1")
+        root = Path(name)
+        train = _prepare(draft, init, root)
         asked = read_cells(root / "private" / "test.csv").height
         values = {
             "title": draft.title,
-            "init": init_code(draft, given),
+            "init": init,
             "synthetic": synthetic_code(draft, schema(draft, train)),
             "facts": _facts(draft, root, train.height, asked),
             "described": description(draft, root / "public", train, asked),
@@ -75,9 +71,8 @@ def write_competition(draft: Draft, into: Path, *, include_data: bool = False) -
     write(package, into, values)
     module = folder / package.module
     places = [place for place in (draft.table, draft.files) if place is not None]
-    if include_data:
-        notes += _include(places, module / INCLUDED)
-    else:
+    notes = _include(places, module / INCLUDED) if include_data else []
+    if not include_data:
         (module / PLACES).write_text("".join(f"{place.absolute()}\n" for place in places), encoding="utf-8")
     return Written(folder=folder, package=package, notes=tuple(notes))
 
@@ -150,15 +145,3 @@ def _include(places: list[Path], target: Path) -> list[str]:
     if size <= _LARGE:
         return []
     return [f"the package contains {size / 1e6:,.0f} MB of data: too much for git and a package index"]
-
-
-def _telling(draft: Draft, train: pl.DataFrame) -> str | None:
-    """Why rows need new ids, if they do."""
-    if draft.id is None:
-        return None
-    if draft.id in draft.classes:
-        return f"{draft.id} is the name of a class, too, so rows get new ids in another column"
-    for target in draft.targets:
-        if (strength := follows(train[draft.id], train[target])) is not None:
-            return f"{draft.id} follows {target} (rank correlation {strength:+.2f}), so rows get new ids"
-    return None

@@ -61,9 +61,9 @@ def raw_names(draft: Draft) -> list[str]:
     return [place.name for place in (draft.table, draft.files) if place is not None]
 
 
-def init_code(draft: Draft, given: str | None) -> str:
-    """``__init__.py``; ``given``: a column of ids that is replaced, because it tells the target."""
-    prepare, grade = _prepare(draft, given), _grade(draft)
+def init_code(draft: Draft) -> str:
+    """``__init__.py``."""
+    prepare, grade = _prepare(draft), _grade(draft)
     body = "\n".join([*prepare, *grade])
     known = sorted(
         {name for name in _TOOLKIT if re.search(rf"\b{name}\b", body)} | {"copy_raw_data", draft.metric.function}
@@ -134,10 +134,10 @@ def _constants(draft: Draft, body: str) -> Iterable[str]:
         yield call("CLASSES = [", [*map(quoted, draft.classes)], "]")
 
 
-def _prepare(draft: Draft, given: str | None) -> list[str]:
+def _prepare(draft: Draft) -> list[str]:
     targets = "TARGET" if len(draft.targets) == 1 else "*TARGETS"
     hidden = [name for name in draft.drop if name in (draft.group, draft.time)]  # which the split needs
-    dropped = [name for name in (*draft.drop, *([given] if given else [])) if name not in hidden]
+    dropped = [name for name in draft.drop if name not in hidden]
     lines = [*_read(draft, _dropping(dropped))]
     if draft.left_out:
         lines.append(f"table = table.filter({_has_target(draft)})  # {draft.left_out:,} rows have no target")
