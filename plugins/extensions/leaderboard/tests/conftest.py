@@ -122,7 +122,11 @@ def new_board(parent: Path, key: Path) -> Path:
     assert done.exit_code == 0, done.output
     path = folder / "leaderboard.toml"
     sets = f"three = {[*COMPETITIONS]}"
-    rules = path.read_text().replace("seeds = 3", "seeds = 2").replace('low = ["low"]\nmle-bench-30 = ["mle-bench-30"]\nall = ["all"]', sets)
+    rules = (
+        path.read_text()
+        .replace("seeds = 3", "seeds = 2")
+        .replace('low = ["low"]\nmle-bench-30 = ["mle-bench-30"]\nall = ["all"]', sets)
+    )
     path.write_text(rules)
     (folder / "allowed_signers").write_text("")
     _allow(folder, "alice@example.org", key)
