@@ -19,7 +19,7 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 def benchmark() -> dict[str, tuple[str, ...]]:
     """The benchmark's splits, by name: what `split` in a competition.toml may be, or ids of competitions."""
     further = tomllib.loads((files("mlecore.plugins") / "splits.toml").read_text(encoding="utf-8"))
-    found = {split: (split,) for split in SPLITS}
+    found: dict[str, tuple[str, ...]] = {split: (split,) for split in SPLITS}
     for name, parts in further.items():
         found[name] = tuple(each for part in parts for each in found.get(part, (part,)))
     return found

@@ -122,11 +122,8 @@ def new_board(parent: Path, key: Path) -> Path:
     assert done.exit_code == 0, done.output
     path = folder / "leaderboard.toml"
     sets = f"three = {[*COMPETITIONS]}"
-    rules = (
-        path.read_text()
-        .replace("seeds = 3", "seeds = 2")
-        .replace('low = ["low"]\nmle-bench-30 = ["mle-bench-30"]\nall = ["all"]', sets)
-    )
+    before, heading, _ = path.read_text().replace("seeds = 3", "seeds = 2").partition("[sets]")
+    rules = f"{before}{heading}\n{sets}\n"
     path.write_text(rules)
     (folder / "allowed_signers").write_text("")
     _allow(folder, "alice@example.org", key)
