@@ -76,7 +76,7 @@ def competitions_named(*names: str, required: bool = False, help: str | None = N
             help="File with ids of competitions, one a line; # starts a comment.",
             is_eager=True,
             expose_value=False,
-            callback=_read_ids,
+            callback=lambda ctx, _, path: ctx.meta.update({_LISTED: ids_in(path)} if path else {}),
         )(function)
         if help is None:
             return click.argument(*names, type=COMPETITION, nargs=-1, callback=together, metavar="[ID]...")(function)
@@ -92,18 +92,17 @@ _LISTED = "mlecore.cli.listed"
 _LONGEST_LIST = 2**20  # bytes
 
 
-def _read_ids(ctx: click.Context, _: click.Parameter, path: Path | None) -> None:
-    if path is None:
-        return
+def ids_in(path: Path) -> list[str]:
+    """Ids of competitions from a file, one a line; # starts a comment. Raises UsageError."""
     try:
         with path.open(encoding="utf-8-sig") as file:
             lines = file.read(_LONGEST_LIST).splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} cannot be read: {error}") from None
-    ids = [line.partition("#")[0].strip() for line in lines]
-    ctx.meta[_LISTED] = list(filter(None, ids))
-    if not ctx.meta[_LISTED]:
+    ids = list(filter(None, (line.partition("#")[0].strip() for line in lines)))
+    if not ids:
         raise UsageError(f"{path} names no competition", fix="Write one id a line, such as spaceship-titanic.")
+    return ids
 
 
 def split_option(function: F) -> F:

@@ -18,6 +18,7 @@ def report(
     *groups: str | Path | Iterable[str | Path],
     runs: str | Path | None = None,
     competitions: str | Iterable[str] = (),
+    trained_on: str | Iterable[str] = (),
     pad_missing: bool = False,
     mix: bool = False,
 ) -> DataFrame:
@@ -38,5 +39,11 @@ def report(
     named = [str(path) for group in groups for path in validation.paths(group, "a group")]
     default = os.environ.get("MLECORE_RUNS") or "runs"
     folder = validation.path(default if runs is None else runs, "the folder of the groups")
-    chosen = validation.texts(competitions, "a competition")
-    return to_frame(summarise(read_sources(named, [], folder), competitions=chosen, pad_missing=pad_missing, mix=mix))
+    document = summarise(
+        read_sources(named, [], folder),
+        competitions=validation.texts(competitions, "a competition"),
+        trained_on=validation.texts(trained_on, "a competition or a split"),
+        pad_missing=pad_missing,
+        mix=mix,
+    )
+    return to_frame(document)

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from mlecore.cli.names import GROUP
-from mlecore.cli.shared import competitions_named, runs_option, split_option, terminal_width
+from mlecore.cli.shared import competitions_named, ids_in, runs_option, split_option, terminal_width
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -23,6 +23,12 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 )
 @split_option
 @competitions_named("--competition", "competitions", help="Only this competition")
+@click.option(
+    "--trained-on",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    metavar="FILE",
+    help="File with the competitions that a model was trained on (ids or splits, one a line): leave them out.",
+)
 @click.option("--pad-missing", is_flag=True, help="Count planned runs that are missing as failures.")
 @click.option("--mix", is_flag=True, help="Average and compare runs even if they ran under different conditions.")
 @click.option("--against", type=click.Choice(["published"]), help="Compare with the published leaderboard.")
@@ -41,6 +47,7 @@ def command(
     files: tuple[Path, ...],
     split: tuple[str, ...],
     competitions: tuple[str, ...],
+    trained_on: Path | None,
     pad_missing: bool,
     mix: bool,
     against: str | None,
@@ -72,6 +79,7 @@ def command(
     document = summarise(
         read_sources(groups, files, runs),
         competitions=tuple(dict.fromkeys((*(id for each in split for id in split_ids(each)), *competitions))),
+        trained_on=ids_in(trained_on) if trained_on else (),
         pad_missing=pad_missing,
         mix=mix,
         against_published=against == "published",

@@ -150,6 +150,7 @@ class Document:
     published_source: str | None
     own: tuple[Own, ...]
     editions: tuple[Change, ...] = ()  # of setups that differ in the edition only
+    trained_on: tuple[str, ...] = ()  # competitions that were left out of everything, as a model was trained on them
     appendices: tuple[Appendix, ...] = ()  # that extensions left in the groups' folders
     notices: tuple[str, ...] = ()  # what could not be read, beside runs
 

@@ -41,6 +41,7 @@ def facts(document: Document) -> list[tuple[str, str]]:
         ("Data", ", ".join(kind.replace("_", " ") for kind in kinds)),
         ("Agents saw", ", ".join(filter(None, hidden))),
         ("Graded runs", out_of(graded, planned)),
+        ("Trained on, and left out", ", ".join(document.trained_on)),
         ("Created", f"{document.created_at[:16].replace('T', ' ')} UTC by mlecore {document.mlecore}"),
     ]
     return [(name, one_line(value)) for name, value in found if value]

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
-from mle_ext_report.benchmark import listed, task_family
+from mle_ext_report.benchmark import Listed, listed, split_ids, task_family
 from mle_ext_report.cells import some
 from mle_ext_report.compare import Side, any_flagged, by_competition, changes, compare, corrected, counts, goal_of
 from mle_ext_report.conditions import differences, shared
@@ -33,21 +33,28 @@ def summarise(
     graded: Iterable[Graded],
     *,
     competitions: Sequence[str] = (),
+    trained_on: Sequence[str] = (),
     pad_missing: bool = False,
     mix: bool = False,
     against_published: bool = False,
 ) -> Document:
     """A whole report on planned runs, including missing ones.
 
-    ``competitions`` limits it to these. ``pad_missing`` counts missing runs as failures; else they are left out.
-    ``mix`` averages and compares where conditions differ. Raises UsageError if no run is on one of ``competitions``.
+    ``competitions`` limits it to these; those of ``trained_on`` (ids, or splits) are left out. ``pad_missing`` counts
+    missing runs as failures; else they are left out. ``mix`` averages and compares where conditions differ. Raises
+    UsageError if no run is left.
     """
     from importlib.metadata import version
 
     graded = list(graded)
+    planned = sorted({item.run.competition for item in graded})
+    trained = _trained_on(trained_on, planned)
+    if {*trained} & {*planned, *competitions}:
+        competitions = [id for id in competitions or planned if id not in trained]
+        if not competitions:
+            raise UsageError("a model was trained on every competition of the report, so nothing is left to report")
     found = setups(item for item in graded if not competitions or item.run.competition in competitions)
     if not found:
-        planned = sorted({item.run.competition for item in graded})
         raise UsageError(f"none of the runs is on {some(competitions)}", fix=f"There are runs on {some(planned, 10)}.")
     summaries = tuple(
         _setup(letter(number), setup, competitions, pad_missing, mix) for number, setup in enumerate(found)
@@ -72,6 +79,7 @@ def summarise(
         mlecore=version("mlecore"),
         setups=summaries,
         comparisons=corrected([pair for pair in pairs if pair]),
+        trained_on=trained,
         published=published() if against_published else (),
         published_source=SOURCE if against_published else None,
         own=tuple(own(summary) for summary in summaries) if against_published else (),
@@ -79,6 +87,14 @@ def summarise(
             changes([(summary.key, setup) for summary, setup in zip(summaries, found, strict=True) if summary.averaged])
         ),
     )
+
+
+def _trained_on(words: Sequence[str], planned: Sequence[str]) -> tuple[str, ...]:
+    """Ids of all competitions that are named. A misspelled name would leave a competition in, so it is an error."""
+    found = {word: split_ids(word) or (word,) * (word in planned or listed(word) != Listed(id=word)) for word in words}
+    if unknown := [word for word in words if not found[word]]:
+        raise UsageError(f"trained on {some(unknown)}: neither a competition nor a split")
+    return tuple(sorted({id for ids in found.values() for id in ids}))
 
 
 def _counted(setup: Setup, pad: bool) -> list[Graded]:
