@@ -14,7 +14,7 @@ from typing import IO
 from mle_backend_kubernetes.manifests import STDIN
 from mlecore.model.backends import Job
 from mlecore.util import globs
-from mlecore_jobs import confining, hardware, relay, seccomp
+from mlecore_jobs import confining, hardware, relay, seccomp, walking
 from mlecore_sandboxes.containers import add, below_home
 
 IN_MEMORY = 16 * 1024 * 1024
@@ -32,7 +32,7 @@ def program() -> bytes:
     """The package ``program`` as one file that Python runs."""
     ours = Path(__file__).parent
     files = {f"{ours.name}/program/{path.name}": path for path in sorted((ours / "program").glob("*.py"))}
-    for module in (globs, confining, hardware, seccomp):
+    for module in (globs, confining, hardware, seccomp, walking):
         files[f"{module.__name__.replace('.', '/')}.py"] = Path(str(module.__file__))
     files["__main__.py"] = ours / "program" / "__main__.py"
     out = io.BytesIO()

@@ -115,10 +115,10 @@ def test_links_and_pipes_are_refused_and_locked_folders_opened(claim: Path, monk
     home.chmod(0)
     assert sent(monkeypatch, "logs", "code/passwd") == {
         "logs/plain": b"x",
-        "logs/link": "a symbolic link to '/etc/passwd'",
-        "logs/pipe": "a FIFO",
+        "logs/link": "a symbolic link, not a file",
+        "logs/pipe": "a FIFO, not a file",
         "logs/locked/y": b"y",
-        "code": "a link or no folder",
+        "code": "a symbolic link, not a folder",
     }
 
 

@@ -60,6 +60,9 @@ class Selection(ABC):
         self._refusals = 0
         self._seen: set[PurePosixPath] = set()
 
+    def looked(self) -> None:  # noqa: B027  # most need no sign of life
+        """A walk has come to another name; whoever waits for it may want to know."""
+
     def wants(self, path: PurePosixPath) -> bool:
         """Should it be stored? Not twice, and not what the job was given as data."""
         return path not in self._seen and path.parts[:1] != ("data",)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mlecore_jobs import collect
+from mlecore_jobs import collect, walking
 from mlecore_jobs.fetching import MAX_REFUSED, Fetched
 from mlecore_testing.backends.patterns import TABLE, TREE
 
@@ -38,7 +38,7 @@ def test_globs_mean_what_they_mean_everywhere(home: Path, glob: str) -> None:
 
 
 def test_numbers_are_bounded(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(collect, "MAX_ENTRIES", 300)
+    monkeypatch.setattr(walking, "MAX_ENTRIES", 300)
     for number in range(1000):
         (home / f"submission/{number}").touch()
     fetched, _ = fetch(home, files=50)
