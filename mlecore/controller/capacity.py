@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import shutil
 import time
+from collections.abc import Mapping
+from operator import le
 from pathlib import Path
 
 from mlecore.controller.context import Context
@@ -24,10 +26,18 @@ class Slots:
 
     def __init__(self, context: Context, *, needed: bool) -> None:
         """``needed``: runs start at the backend."""
-        self.why = ""  # none begins; empty: some may
-        self.count = 0 if needed else context.experiment.plan.execution.max_parallel or WITHOUT_BACKEND
+        plan = context.experiment.plan
+        self.why: dict[str, str] = {}  # label of an agent -> why none of its runs begins
+        self._needs = {agent.label: _needs(plan.limits_of(agent)) for agent in plan.agents}
+        self._room = (0.0,) * 4 if needed else _room(None, plan.execution.max_parallel or WITHOUT_BACKEND)
         self._context = context
         self._next = 0.0 if needed else math.inf
+
+    def free(self, at_work: Mapping[str, int]) -> set[str]:
+        """Labels of agents of which one more run fits. ``at_work``: label -> how many run now."""
+        taken = [[count * need for need in self._needs[label]] for label, count in at_work.items()]
+        free = [room - sum(each) + 1e-9 for room, *each in zip(self._room, *taken, strict=True)]
+        return {label for label, needs in self._needs.items() if all(map(le, needs, free))}
 
     def update(self) -> None:
         """Ask again, if it is time."""
@@ -41,13 +51,29 @@ class Slots:
             capacity = await context.tasks.call("poll", context.experiment.backend.capacity)
         except Exception as error:
             self._next = time.monotonic() + context.timing.step_delay
-            self.why = f"backend {plan.backend.name}: {explain(error)}; asking again"
-            context.reporter.say(self.why, every=300)
+            why = f"backend {plan.backend.name}: {explain(error)}; asking again"
+            self.why = dict.fromkeys(self._needs, why)
+            context.reporter.say(why, every=300)
             return
-        self.count, bound = at_once(capacity, plan.limits, plan.execution.max_parallel)
-        self.why = "" if self.count else f"no run fits backend {plan.backend.name} now: {bound}; waiting"
-        if self.why:
-            context.reporter.say(self.why, every=600)
+        self.why, self._room = {}, _room(capacity, plan.execution.max_parallel)
+        for agent in plan.agents:
+            most, bound = at_once(capacity, plan.limits_of(agent), plan.execution.max_parallel)
+            if not most:
+                why = f"no run of {agent.label} fits backend {plan.backend.name} now: {bound}; waiting"
+                self.why[agent.label] = why
+                context.reporter.say(why, every=600)
+
+
+def _needs(limits: Limits) -> tuple[float, ...]:
+    """Of one run: a place, CPUs, memory, GPUs."""
+    return 1.0, limits.cpus or 1.0, limits.memory or 0, limits.gpus
+
+
+def _room(capacity: Capacity | None, max_parallel: int | None) -> tuple[float, ...]:
+    """The same of all runs together."""
+    if capacity is None:
+        return max_parallel or UNBOUNDED, math.inf, math.inf, math.inf
+    return max_parallel or math.inf, capacity.cpus, capacity.memory, len(capacity.gpus)
 
 
 def at_once(capacity: Capacity | None, limits: Limits, max_parallel: int | None) -> tuple[int, str]:
@@ -81,10 +107,12 @@ def forecast(plan: Plan, capacity: Capacity | None, runs: int, folder: Path) -> 
 
     ``folder`` gets their files.
     """
-    limit, disk = plan.limits.time, plan.limits.disk
-    most, why = at_once(capacity, plan.limits, plan.execution.max_parallel)
+    limits = {agent.label: plan.limits_of(agent) for agent in plan.agents}
+    limit, disk = max(each.time for each in limits.values()), plan.limits.disk
+    fit = {label: at_once(capacity, each, plan.execution.max_parallel) for label, each in limits.items()}
+    label, (most, why) = min(fit.items(), key=lambda found: found[1][0])
     if not most:
-        return f"no run fits backend {plan.backend.name} now: {why}"
+        return f"no run of {label} fits backend {plan.backend.name} now: {why}"
     if runs <= most:
         most, why = runs, "all of them"
     time = show_duration(math.ceil(runs / most) * limit)

@@ -86,7 +86,7 @@ class Controller:
         self.backlog = Backlog(
             partial(planned_record, group),
             sizes={id: inputs.facts.size_gb or 0.0 for id, inputs in experiment.inputs.items()},
-            limit=experiment.plan.limits.time,
+            limits={agent.label: experiment.plan.limits_of(agent).time for agent in experiment.plan.agents},
         )
         self.roster = Roster(RunLife(self.context, self.provisions, self.polling), self.backlog, self.detection)
         self._next_requests = 0.0
@@ -189,8 +189,8 @@ class Controller:
         self.slots.update()
         self._request_provisions()
         at_work = self.roster.at_work()
-        while at_work.total() < self.slots.count and self.tasks.busy("grade") < _UNGRADED:
-            record = self.backlog.pop(at_work, self.provisions.ready)
+        while (labels := self.slots.free(at_work)) and self.tasks.busy("grade") < _UNGRADED:
+            record = self.backlog.pop(at_work, lambda *pair, of=labels: pair[0] in of and self.provisions.ready(*pair))
             if record is None:
                 return
             at_work[record.label] += 1
@@ -207,7 +207,7 @@ class Controller:
 
     def _waiting_for(self) -> Reasons:
         wanted = self.backlog.lines if self.start_new else ()
-        reasons = {pair: self.provisions.reason(*pair) or self.slots.why for pair in wanted}
+        reasons = {pair: self.provisions.reason(*pair) or self.slots.why.get(pair[0], "") for pair in wanted}
         starting = (run for run in self.roster.active.values() if run.phase == "starting" and run.trouble)
         reasons |= {(run.record.label, run.record.competition): run.trouble for run in starting}
         reasons[AT_WORK] = self.polling.failure

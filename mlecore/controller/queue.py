@@ -23,7 +23,7 @@ class Backlog:
 
     make_record: Callable[[PlannedRun], RunRecord]  # called when a run's turn comes
     sizes: Mapping[str, float]  # competition -> GB, as its facts say
-    limit: float  # seconds a run may take
+    limits: Mapping[str, float]  # label -> seconds a run may take
     lines: dict[Pair, dict[str, RunRecord | PlannedRun]] = field(factory=dict)  # by the run's name; none is empty
     length: int = 0
     _started: Counter[str] = field(factory=Counter)  # label -> runs
@@ -41,7 +41,7 @@ class Backlog:
 
     def expected(self, label: str, competition: str) -> float:
         used = self._used.get((label, competition))
-        return sum(used) / len(used) if used else self.limit
+        return sum(used) / len(used) if used else self.limits[label]
 
     def pop(self, at_work: Mapping[str, int], ready: Callable[[str, str], bool]) -> RunRecord | None:
         """The next run whose agent and data are ready, or None. ``at_work``: label -> how many run now."""

@@ -16,7 +16,6 @@ from mlecore.controller.collect import MAX_SNAPSHOTS
 from mlecore.controller.display import last_line
 from mlecore.errors import MlecoreError
 from mlecore.model.backends import Backend, Handle
-from mlecore.model.plan import Plan
 from mlecore.model.record import SETTLED, RunRecord
 from mlecore.plugins.opening import open_backend
 from mlecore.runs.lock import holder
@@ -100,7 +99,7 @@ class Watcher:
             agents[record.label][record.state] += 1
         running = tuple(self._running(record) for record in records if record.state == "running")
         at_once = self.plan.execution.max_parallel or max(1, len(running))
-        expected, at_most = time_left(self.plan, records, running, at_once)
+        expected, at_most = time_left(records, running, at_once)
         return View(
             group=self.folder.name,
             agents={
@@ -171,9 +170,7 @@ def _how_many(refused: str) -> int:
     return int(more[1]) if more else 1
 
 
-def time_left(
-    plan: Plan, records: Sequence[RunRecord], running: Sequence[Running], at_once: int
-) -> tuple[float | None, float]:
+def time_left(records: Sequence[RunRecord], running: Sequence[Running], at_once: int) -> tuple[float | None, float]:
     """Seconds until all runs have ended: as runs of the same agent took so far, and at most.
 
     The first is None as long as no run has ended.
@@ -183,10 +180,10 @@ def time_left(
         if record.seconds is not None and record.state in ("graded", "collected", "collecting"):
             took[record.label].append(record.seconds)
     waiting = [record for record in records if record.state in _WAITING]
-    limit = plan.limits.time
-    whole = sum(run.left for run in running) + limit * len(waiting)
+    limits = [record.limits.time for record in waiting]
+    whole = sum(run.left for run in running) + sum(limits)
     longest = max((run.left for run in running), default=0.0)
-    at_most = max(longest, whole / at_once, limit * math.ceil(len(waiting) / at_once))
+    at_most = max(longest, whole / at_once, max(limits, default=0.0) * math.ceil(len(waiting) / at_once))
     if not took:
         return None, at_most
     overall = statistics.fmean(seconds for each in took.values() for seconds in each)

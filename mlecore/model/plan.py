@@ -10,12 +10,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated
 
-from attrs import evolve, field, frozen
+from attrs import asdict, evolve, field, frozen
 
 from mlecore.errors import UsageError
 from mlecore.model.options import Options, Variable
 from mlecore.model.record import Limits, Obfuscation
 from mlecore.util.schema import Written
+from mlecore.util.units import Size, TimeLimit
 
 FORMAT = 1
 
@@ -45,14 +46,25 @@ Seeds = Annotated[tuple[int, ...], Written(read_seeds, "how many (3 means 0, 1, 
 
 
 @frozen(kw_only=True)
+class OwnLimits:
+    """Limits of one agent's runs, for studies of time and hardware; default: those of the plan."""
+
+    time: TimeLimit | None = None
+    cpus: float | None = None
+    memory: Size | None = None
+    gpus: int | None = None
+
+
+@frozen(kw_only=True)
 class PlannedAgent:
-    """An agent with its options, and with its own model if it has one."""
+    """An agent with its options, and with its own model and limits if it has them."""
 
     name: str  # of the agent's plugin
     label: str = ""  # names its runs, unique in the plan; default: the name, with a number where that is taken
     options: Options = field(factory=dict)  # the agent's, by name
     model: str | None = None  # that it works with; default: the one of [model]
     endpoint: str | None = None  # URL of its model; default: the one of [model]
+    limits: OwnLimits = OwnLimits()  # of its runs, where they differ from those of the plan
 
 
 @frozen(kw_only=True)
@@ -139,9 +151,10 @@ class Plan:
 
     def limits_of(self, agent: PlannedAgent) -> Limits:
         """The limits of this agent's runs. There is no relay if it would let nothing through."""
-        if self.limits.network != "llm" or agent.endpoint or self.limits.allow:
-            return self.limits
-        return evolve(self.limits, network="none")
+        limits = evolve(self.limits, **{key: own for key, own in asdict(agent.limits).items() if own is not None})
+        if limits.network != "llm" or agent.endpoint or limits.allow:
+            return limits
+        return evolve(limits, network="none")
 
     def __len__(self) -> int:
         return len(self.agents) * len(self.competitions) * len(self.seeds)

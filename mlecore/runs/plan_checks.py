@@ -70,23 +70,21 @@ def _check_secrets(plan: Plan) -> None:
 
 
 def _check_numbers(plan: Plan) -> None:
-    limits, execution, gateway = plan.limits, plan.execution, plan.gateway
+    execution, gateway = plan.execution, plan.gateway
+    own = {f"agents[{number}].limits": plan.limits_of(agent) for number, agent in enumerate(plan.agents)}
+    limits = {"limits": plan.limits, **own}
     for what, value in (
-        ("limits.cpus", limits.cpus),
-        ("limits.memory", limits.memory),
-        ("limits.disk", limits.disk),
+        *((f"{key}.{what}", getattr(of, what)) for key, of in limits.items() for what in ("cpus", "memory", "disk")),
         ("execution.max_parallel", execution.max_parallel),
         ("gateway.max_calls", gateway.max_calls),
     ):
         if value is not None and not value > 0:  # NaN is not
             raise UsageError(f"{what} must be more than 0, not {value}")
-    for what, size in (("memory", limits.memory), ("disk", limits.disk)):
+    for what, size in ((f"{key}.{of}", getattr(each, of)) for key, each in limits.items() for of in ("memory", "disk")):
         if size is not None and size < _SMALLEST:
-            raise UsageError(
-                f"limits.{what} is {size} bytes, too small for any run", fix=f"Write the unit, e.g. {size}GB."
-            )
+            raise UsageError(f"{what} is {size} bytes, too small for any run", fix=f"Write the unit, e.g. {size}GB.")
     for what, number in (
-        ("limits.gpus", limits.gpus),
+        *((f"{key}.gpus", of.gpus) for key, of in limits.items()),
         ("execution.retries", execution.retries),
         ("gateway.retries", gateway.retries),
     ):

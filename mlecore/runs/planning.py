@@ -184,7 +184,8 @@ def _split_competitions(split: str) -> list[str]:
 def _as_written(plan: Plan) -> dict[str, Any]:
     """The dictionary of a plan, as a person would write it."""
     values = plain(plan)
-    values["limits"]["time"] = write_duration(plan.limits.time)
+    for limits in (values["limits"], *(agent["limits"] for agent in values["agents"])):
+        limits["time"] = limits["time"] and write_duration(limits["time"])
     if plan.seeds == tuple(range(len(plan.seeds))):
         values["seeds"] = len(plan.seeds)
     written: dict[str, Any] = _without_empty(values)

@@ -29,7 +29,9 @@ def run(label: str, competition: str, seed: int = 0) -> RunRecord:
 
 
 def backlog(*runs: RunRecord, sizes: dict[str, float] | None = None) -> Backlog:
-    out = Backlog(lambda planned: run(planned.label, planned.competition, planned.seed), sizes or {}, 100.0)
+    out = Backlog(
+        lambda planned: run(planned.label, planned.competition, planned.seed), sizes or {}, dict.fromkeys("ab", 100.0)
+    )
     for record in runs:
         out.add(record)
     return out

@@ -87,7 +87,10 @@ def test_written_and_read_again():
     odd = {"argv": 'python "x y.py" \\ ü\n\t\x7f', "a b": "1", "": ""}
     plan = make_plan(
         {
-            "agents": [{"name": "command", "options": odd}, {"name": "command", "model": "m", "endpoint": "http://e"}],
+            "agents": [
+                {"name": "command", "options": odd},
+                {"name": "command", "model": "m", "endpoint": "http://e", "limits": {"time": "90s", "gpus": 0}},
+            ],
             "competitions": ["a"],
             "seeds": [7, 4],
             "limits": {"time": 0.1 + 0.2, "disk": 5_000_001, "cpus": 0.5},
@@ -201,6 +204,8 @@ def test_a_plan_and_arguments_contradict():
         ("cpus = 2", 'cpus = "2"', r"limits\.cpus = '2': expected a number"),
         ("gpus = 1", "gpus = 0x" + "f" * 8000, "a whole number"),
         ('allow = ["example.org"]', 'allow = "example.org"', r"limits\.allow = 'example.org': expected a list"),
+        ('label = "other"', "limits = { cpus = 0 }", r"agents\[1\]\.limits\.cpus must be more than 0"),
+        ('label = "other"', 'limits = { network = "open" }', r"unknown key agents\[1\]\.limits\.network"),
         ("seeds = 3", "deep = " + "[" * 5000, "nested too deep"),
         ("seeds = 3", "seeds = " + "1" * 5000, "it is not TOML"),
         ('["a", "b"]', '["a", "a"]', "competition a is given twice"),

@@ -172,13 +172,8 @@ class Runs:
         if self.group is None or self.settled == len(self.rows):
             return None
         records = [row.record for row in self.rows.values()]
-        plan = self.group.plan
-        running = [
-            _running(record, record.elapsed(now) or 0.0, plan.limits.time)
-            for record in records
-            if record.state == "running"
-        ]
-        return time_left(plan, records, running, plan.execution.max_parallel or max(1, len(running)))
+        running = [_running(record, record.elapsed(now) or 0.0) for record in records if record.state == "running"]
+        return time_left(records, running, self.group.plan.execution.max_parallel or max(1, len(running)))
 
 
 def _planned(group: Group, run: PlannedRun) -> Row:
@@ -186,7 +181,7 @@ def _planned(group: Group, run: PlannedRun) -> Row:
     return Row(record=record)
 
 
-def _running(record: RunRecord, used: float, limit: float) -> Running:
+def _running(record: RunRecord, used: float) -> Running:
     """What a forecast needs to know of an active run."""
     return Running(
         run=record.name,
@@ -194,7 +189,7 @@ def _running(record: RunRecord, used: float, limit: float) -> Running:
         competition=record.competition,
         seed=record.seed,
         used=used,
-        left=max(0.0, limit - used),
+        left=max(0.0, record.limits.time - used),
         last_line="",
         calls=None,
         tokens=None,
