@@ -28,7 +28,7 @@ LOOKALIKES = ("submission", *(f"{where}*[sS]ubmission*.[cC][sS][vV]*" for where 
 """Globs of what may have been meant as the submission: kept with the attempt, so that somebody can look at it."""
 REST_LIMIT = 4 * 10**9  # bytes of logs and code that are kept
 MAX_FILES = 50_000  # of candidates and snapshots, and as many again of logs and code
-MAX_SNAPSHOTS = 100  # that init keeps (copies_most)
+MAX_SNAPSHOTS = 250  # that init keeps (copies_most)
 MAX_CODE_FILES, MAX_CODE_BYTES = 50, 1 << 20  # that init keeps of the code at a snapshot
 _EARLY = 5.0  # seconds by which init's clock may be ahead of the one outside
 _SNAPSHOT = re.compile(r"(\d{1,9})\.csv")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
@@ -166,13 +167,33 @@ def test_a_resting_submission_is_copied_once_for_each_change(shell: list[str], h
 
 @pytest.mark.slow
 def test_copies_are_bounded_and_spread_over_time(sh: list[str], home: Path) -> None:
-    """Room for four copies: what is dropped is every second one, never all that is early."""
+    """Room for four copies: the first and the last are kept."""
     script = "for i in 1 2 3 4 5 6; do echo 12345678$i > submission/submission.csv; sleep 1.1; done"
     run(sh, home, "sh", "-c", script, **{**CODE, "MLECORE_SNAPSHOT_BYTES": "40"})
     copies = snapshots(home)
     assert sum(map(len, copies)) <= 40
     assert copies[0] == "123456781\n" and copies[-1] == "123456786\n"
     assert len(code_snapshots(home)) == len(copies)
+
+
+def test_a_submission_that_changes_all_the_time_leaves_no_long_gap(shell: list[str]) -> None:
+    """Whenever one looks, N copies are at most 2 / (N - 2) of the time apart: at 24 of 100 hours one is not old."""
+    text = INIT.read_text()
+    make_room = text[text.index("make_room() {") : text.index("look() {")]
+    script = f"""
+        {make_room}
+        kept='' count=0 total=0 bytes_most=1000 copies_most=12 copies=/none/ codes=/none/
+        for seconds in $(seq 1 400); do
+            make_room 1
+            kept="$kept $seconds:1" count=$((count + 1)) total=$((total + 1))
+            [ $((seconds % 40)) != 0 ] || echo $kept
+        done
+    """
+    lines = subprocess.run([*shell, "-c", script], capture_output=True, text=True, check=True).stdout.splitlines()
+    for at, line in enumerate(lines, 1):
+        times = [int(copy.removesuffix(":1")) for copy in line.split()]
+        assert (len(times), times[0], times[-1]) == (12, 1, 40 * at)
+        assert max(after - before for before, after in itertools.pairwise(times)) <= 2 * 40 * at / 10
 
 
 CODE = {"MLECORE_SNAPSHOT_BYTES": "1000", "MLECORE_SNAPSHOT_EVERY": "0.2", "MLECORE_SNAPSHOT_CODE": "*.py\n*.r"}
