@@ -102,12 +102,14 @@ def grade(competition: Competition, submission: Path | None, data: Prepared, sam
             result = {**award(facts, score, thresholds), "status": "graded"}
         except InvalidSubmission as error:
             result = {**_NOTHING, "status": "invalid", "reason": str(error)}
-    compared = _with_humans(facts, score, data) if thresholds else _among_agents(facts, score, data)
     source = plugin_use(competition.plugin).source
+    base: float | None = None
     if sample and sample[0] == source:
-        compared |= _against(facts, score, sample[1])
+        base = sample[1]
     elif time.monotonic() - began < facts.limits.seconds / 3:
-        compared |= _with_sample(competition, score, data)
+        base = _sample_score(competition, data)
+    compared = {} if base is None else _against(facts, score, base)
+    compared |= _with_humans(facts, score, base, thresholds, data) if thresholds else _among_agents(facts, score, data)
     return Report(
         competition_id=facts.id,
         gold_threshold=thresholds.gold if thresholds else None,
@@ -129,14 +131,13 @@ def grade(competition: Competition, submission: Path | None, data: Prepared, sam
     )
 
 
-def _with_sample(competition: Competition, score: float | None, data: Prepared) -> dict[str, Any]:
-    """What the sample submission scores, and whether ``score`` is better."""
+def _sample_score(competition: Competition, data: Prepared) -> float | None:
+    """What the sample submission scores; None if it is missing or cannot be graded."""
     try:
         with open_sample(competition.facts, data.public) as sample:
-            base = competition.grade(sample, data.private, data.public)
-    except MlecoreError:  # the sample is missing or cannot be graded: nothing to compare with
-        return {}
-    return _against(competition.facts, score, base)
+            return competition.grade(sample, data.private, data.public)
+    except MlecoreError:
+        return None
 
 
 def _against(facts: Facts, score: float | None, base: float) -> dict[str, Any]:
@@ -145,10 +146,23 @@ def _against(facts: Facts, score: float | None, base: float) -> dict[str, Any]:
     return {"sample_score": base if math.isfinite(base) else None, "beats_sample": beats}
 
 
-def _with_humans(facts: Facts, score: float | None, data: Prepared) -> dict[str, Any]:
-    """The rank on the leaderboard that was fetched with the data, else on the competition's own."""
+def _with_humans(
+    facts: Facts, score: float | None, sample: float | None, thresholds: Thresholds, data: Prepared
+) -> dict[str, Any]:
+    """The rank on the leaderboard that was fetched with the data, else on the competition's own; and the percentiles of
+    the thresholds and of the sample submission there."""
     files = [path for path in (data.leaderboard, facts.folder / "leaderboard.csv") if path and path.is_file()]
-    if score is None or not files:
+    scores = read_leaderboard(files[0]) if files else []
+    if not scores:
         return {}
-    rank = rank_of(_rounded(score), read_leaderboard(files[0]), facts.lower_is_better)
-    return {} if rank is None else asdict(rank)
+
+    def percentile(value: float) -> float:
+        rank = rank_of(_rounded(value), scores, facts.lower_is_better)
+        return rank.percentile if rank else 0.0  # NaN: no team is worse
+
+    rank = None if score is None else rank_of(_rounded(score), scores, facts.lower_is_better)
+    return {
+        "threshold_percentiles": {name: percentile(value) for name, value in asdict(thresholds).items()},
+        "sample_percentile": None if sample is None else percentile(sample),
+        **(asdict(rank) if rank else {}),
+    }

@@ -52,6 +52,8 @@ class Report:
     rank: int | None = None  # on the whole human leaderboard, where that was fetched: 1 is the best
     teams: int | None = None  # on that leaderboard
     percentile: float | None = None  # share of them that are not better, in percent
+    threshold_percentiles: Mapping[str, float] | None = None  # of "gold", "silver", "bronze", "median"
+    sample_percentile: float | None = None  # of the sample submission; 0 if its score is undefined
     best_human: float | None = None  # the best score on that leaderboard
     reference: Reference | None = None  # scores of agents to compare with, where there is no human leaderboard
     reference_place: Literal["gold", "silver", "bronze", "median"] | None = None  # reached among them; never a medal

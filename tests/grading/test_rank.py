@@ -13,6 +13,7 @@ from mlecore.data.prepared import Prepared
 from mlecore.errors import PluginError
 from mlecore.grading.rank import rank_of, read_leaderboard
 from mlecore.grading.report import grade
+from mlecore.model.report import Report
 
 
 @pytest.mark.parametrize(
@@ -59,3 +60,26 @@ def test_a_report_has_it_where_the_leaderboard_was_fetched(tiny: Prepared, tmp_p
     assert report.to_json()["percentile"] == pytest.approx(200 / 3)
     synthetic = grade(competition("tiny"), tmp_path / "submission.csv", evolve(fetched, synthetic=True))
     assert synthetic.rank is None
+
+
+def test_a_report_has_the_percentiles_of_what_it_is_compared_with(tiny: Prepared, tmp_path: Path) -> None:
+    """Those of the thresholds (0.9, 0.8, 0.7, 0.5) and of the sample submission (0.1): of an invalid one, too."""
+    scores = [0.95, 0.9, 0.9, 0.8, 0.7, 0.6, 0.5, 0.3, 0.1, 0.1, 0.05]
+    (tmp_path / "scores.csv").write_text("\n".join(["score", *map(str, scores)]) + "\n")
+    fetched = evolve(tiny, leaderboard=tmp_path / "scores.csv")
+
+    def not_better(threshold: float) -> float:
+        return pytest.approx(100 * sum(score <= threshold for score in scores) / len(scores))  # type: ignore[no-any-return]
+
+    limits = {"gold": 0.9, "silver": 0.8, "bronze": 0.7, "median": 0.5}
+    for words in ("value\n0.6\n", "no submission\n"):
+        (tmp_path / "submission.csv").write_text(words)
+        report = grade(competition("tiny"), tmp_path / "submission.csv", fetched)
+        assert report.threshold_percentiles == {name: not_better(value) for name, value in limits.items()}
+        assert report.sample_percentile == not_better(0.1)
+        assert (report.percentile is None) == (report.status == "invalid")
+        assert Report.from_json(report.to_json()) == report
+    undefined = grade(competition("tiny"), None, fetched, (report.plugin_source, math.nan))
+    assert undefined.sample_percentile == 0  # nobody is worse than a score that is not defined
+    without = grade(competition("tiny"), tmp_path / "submission.csv", tiny)
+    assert without.threshold_percentiles is None and without.sample_percentile is None

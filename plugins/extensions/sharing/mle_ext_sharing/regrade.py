@@ -36,7 +36,8 @@ _NOT_DERIVED = (
     "extra",  # what a newer version wrote, which nothing of this one shows
 )
 # Where these are null, nobody knows; "reason" is compared only where it must be empty, as versions word it otherwise.
-_HUMANS = ("rank", "teams", "percentile", "best_human")  # where Kaggle's leaderboard was not fetched
+_MARKS = ("threshold_percentiles", "sample_percentile")  # an invalid submission has them, too
+_HUMANS = (*_MARKS, "rank", "teams", "percentile", "best_human")  # where Kaggle's leaderboard was not fetched
 _SAMPLE = ("sample_score", "beats_sample")  # where grading the sample, too, would take too long
 _PRECISION = 1e-9  # relative: another processor adds in another order
 
@@ -122,8 +123,8 @@ def _differences(then: Report, now: Report) -> tuple[list[str], list[str]]:
     """What this grading found otherwise, and what only the other one could find."""
     different: list[str] = []
     absent: list[str] = []
-    ranked = now.valid_submission and now.gold_threshold is not None
-    underivable = {*(_HUMANS if ranked else ()), *(_SAMPLE if now.sample_score is None else ())}
+    humans = () if now.gold_threshold is None else _HUMANS if now.valid_submission else _MARKS
+    underivable = {*humans, *(_SAMPLE if now.sample_score is None else ())}
     for name in (each.name for each in fields(Report) if each.name not in _NOT_DERIVED):
         was, found = getattr(then, name), getattr(now, name)
         if _same(was, found) or (name in _HUMANS and was is None) or (name == "reason" and now.status != "graded"):

@@ -37,6 +37,7 @@ def theirs(tmp_path: Path) -> Path:
         report = drawn_groups.drawn_report(name.rpartition("_")[0], random.Random(number), 0.5, fate).to_json()
         ours = ("status", "reason", "edition", "data_kind", "score_text", "sample_score", "beats_sample", "plugin")
         ours += ("rank", "teams", "percentile", "best_human", "run")
+        ours += ("threshold_percentiles", "sample_percentile")
         reports.append({key: value for key, value in report.items() if key not in ours})
         reports[-1]["submission_path"] = f"/somewhere/{folder.name}/{name}/submission/submission.csv"
     values = {"run_group": folder.name, "created_at": "2024-09-30T20-49-35-GMT", "runs": {name: {} for name in PLAIN}}

@@ -12,7 +12,10 @@ from mle_ext_sharing.regrade import Regraded, regrade
 
 from mlecore.data.layout import DataDirs
 from mlecore.data.manifest import read_head, write_head
+from mlecore.data.opening import open_prepared
+from mlecore.grading.report import grade
 from mlecore.model.report import Report
+from mlecore.plugins.competitions import competition
 from mlecore_testing.graded_groups import COMPETITION, forge, prepare_published, write_graded_group
 
 OTHERWISE = {"created_at", "submission_path", "run", "began_with", "plugin", "extra"}
@@ -26,6 +29,7 @@ OTHER = {
     "data_kind": "no_leaderboard",
     "reference": {**SCORES, "agents": ["baseline 0.1.0"], "seeds": 5, "date": "2026-11-28", "data": "0" * 64},
     "reference_place": "gold",
+    "threshold_percentiles": dict.fromkeys(("gold", "silver", "bronze", "median"), 50.0),
 }
 
 
@@ -112,3 +116,25 @@ def test_only_verified_data_are_published(tmp_path: Path, data: Path) -> None:
         assert all("unverified here" in each.undecided for each in again(group, data))
     finally:
         write_head(root, head)
+
+
+@pytest.mark.slow
+def test_without_the_leaderboard_ranks_and_percentiles_are_undecided(tmp_path: Path, data: Path) -> None:
+    """A run without a valid submission has the thresholds' percentiles, too; but it has no rank, whoever graded it."""
+    group = write_graded_group(tmp_path, "g", data, seeds=3)
+    valid, *invalid = runs_of(group)
+    for run, rank in zip(invalid, (None, 1), strict=True):
+        submission = run / "submission" / "submission.csv"
+        submission.write_text("no submission\n")
+        made = grade(competition(COMPETITION), submission, open_prepared(competition(COMPETITION), DataDirs((data,))))
+        assert made.status == "invalid" and made.threshold_percentiles and made.sample_percentile is not None
+        forge(run, grade={**made.to_json(), "rank": rank})
+    leaderboard = data / COMPETITION / "leaderboard.csv"
+    leaderboard.rename(tmp_path / "away.csv")
+    try:
+        honest, without, forged = again(group, data)
+    finally:
+        (tmp_path / "away.csv").rename(leaderboard)
+    assert (honest.run, honest.different) == (valid.name, ()) and "percentile: " in honest.undecided
+    assert not without.different and "threshold_percentiles: " in without.undecided
+    assert [line.partition(":")[0] for line in forged.different] == ["rank"]
