@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from attrs import evolve, frozen
 
 from mle_ext_report.lines import RunLine
-from mle_ext_report.rates import Rate
+from mle_ext_report.rates import PERCENTILE, Rate
 from mle_ext_report.statistics import Interval
 from mlecore.util.printable import printable
 from mlecore.util.units import show_number
@@ -39,6 +39,11 @@ def quantity(value: float | None) -> str:
 def rate_name(rate: str) -> str:
     """Such as "any medal"."""
     return rate.replace("_", " ")
+
+
+def rate_heading(rate: str) -> str:
+    """Such as "ANY MEDAL %"; a percentile is in percent by its name."""
+    return rate.upper() if rate == PERCENTILE else f"{rate_name(rate).upper()} %"
 
 
 def rate(value: Rate | None) -> str:

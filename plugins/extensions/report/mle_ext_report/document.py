@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from attrs import asdict, frozen
+from attrs import asdict, field, frozen
 
 from mle_ext_report.appendix import Appendix
 from mle_ext_report.compare import Change, Comparison
@@ -25,6 +25,7 @@ class SplitSummary:
     rates: SplitRates
     intervals: Mapping[str, Interval | None]  # over competitions, in percent
     without_flagged: Mapping[str, Rate | None] | None  # flagged runs as failures; None: no run is flagged
+    marks: Mapping[str, float] = field(factory=dict)  # "sample", "median", "gold" ... -> mean percentile, where known
 
 
 @frozen(kw_only=True)

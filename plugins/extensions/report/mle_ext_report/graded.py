@@ -9,6 +9,7 @@ from typing import Any
 from attrs import frozen
 
 from mle_ext_report.benchmark import comparable
+from mle_ext_report.percentile import percentile
 from mle_ext_report.rates import Outcome
 from mlecore.model.agents import Usage
 from mlecore.model.data_kind import NO_MEDALS
@@ -99,12 +100,15 @@ class Graded:
             valid=report.valid_submission,
             made=report.submission_exists,
             beats_sample=report.beats_sample,
+            percentile=percentile(report),
         )
 
     @property
     def unflagged(self) -> Outcome:
         """What the run earned, or nothing if a detector flagged it."""
-        return Outcome(ranked=self.ranked) if self.counts and self.suspicions else self.outcome
+        if not (self.counts and self.suspicions):
+            return self.outcome
+        return Outcome(ranked=self.ranked, percentile=None if self.outcome.percentile is None else 0.0)
 
 
 def read_graded(run: RunRecord, plan: Plan | None = None) -> Graded:

@@ -8,6 +8,7 @@ from attrs import frozen
 
 from mle_ext_report.benchmark import edition_facts, listed
 from mle_ext_report.graded import Graded, ReportedFinding
+from mle_ext_report.percentile import percentile
 from mle_ext_report.position import position
 from mlecore.model.data_kind import DataKind
 from mlecore.model.facts import Comparability
@@ -50,7 +51,7 @@ class RunLine:
     position: float | None  # from 0 (the sample submission) to 1 (gold)
     rank: int | None
     teams: int | None
-    percentile: float | None
+    percentile: float | None  # of the leaderboard's teams that are not better; 0 without a valid submission
     best_human: float | None  # the best score on the leaderboard, if that was fetched
     hours: float | None
     input_tokens: int | None
@@ -77,7 +78,7 @@ class RunLine:
 
 
 _OF_REPORT = (
-    "score score_text sample_score beats_sample rank teams percentile best_human "
+    "score score_text sample_score beats_sample rank teams best_human "
     "gold_threshold silver_threshold bronze_threshold median_threshold"
 ).split()
 
@@ -120,6 +121,7 @@ def run_line(item: Graded, column: str) -> RunLine:
         reference=report.reference_words if report and item.counts else "",
         above_median=report.above_median if report and medals else None,
         position=position(report) if item.counts else None,
+        percentile=percentile(report) if item.counts else None,
         hours=None if run.seconds is None else run.seconds / 3600,
         suspicions=item.suspicions,
         remarks=item.remarks,

@@ -45,6 +45,8 @@ def notes(setup: Setup, rates: Sequence[SplitSummary], coverage: Coverage) -> It
             yield f"Chosen competitions that no run was planned on: {some(unplanned)}."
         if row.left_out and row.seeds and goal_of(setup.runs) == "any_medal":
             yield f"Medal rates over {row.split} count {row.left_out}."
+        if row.unplaced_words and row.seeds:
+            yield f"Percentiles over {row.split} count {row.unplaced_words}."
     group = setup.counted[0].run.group if setup.counted else ""  # else none of what follows is said
     others = [item.run.name for item in setup.counted if item.report and item.report.began_with]
     if others:

@@ -11,14 +11,15 @@ import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from mle_ext_report.benchmark import SPLITS, comparable, further_splits, split_ids
 from mle_ext_report.statistics import Counts
 
 MEDALS = ("gold", "silver", "bronze")
 MEDAL_RATES = ("any_medal", *MEDALS, "above_median")
-RATES = (*MEDAL_RATES, "valid", "made")
+PERCENTILE = "percentile"  # the mean percentile, where leaderboards are at hand
+RATES = (*MEDAL_RATES, PERCENTILE, "valid", "made")
 
 _NAMED = 5  # competitions that a sentence names
 
@@ -37,6 +38,12 @@ class Outcome:
     valid: bool = False
     made: bool = False
     beats_sample: bool | None = None
+    percentile: float | None = None  # among human teams, from 0 to 100; None: unknown, which is 0 without a submission
+
+    def share(self, rate: str) -> float:
+        """What the run adds to a rate, from 0 to 1."""
+        value = getattr(self, rate)
+        return (value or 0.0) / 100 if rate == PERCENTILE else float(bool(value))
 
 
 Seeds = Mapping[str, Mapping[str, Outcome]]
@@ -72,11 +79,25 @@ class SplitRates:
     padded: bool
     rates: Mapping[str, Rate | None]  # None: no seed counts, or no medals can be earned here
     unranked: tuple[str, ...] = ()  # competitions without a comparable leaderboard, which no medal rate counts
+    unplaced: tuple[
+        str, ...
+    ] = ()  # those and others without a leaderboard at hand, which the mean percentile leaves out
 
     @property
     def left_out(self) -> str:
         """Which competitions medal rates leave out; empty if they count all, or none."""
         return left_out(self.ids, self.unranked)
+
+    @property
+    def unplaced_words(self) -> str:
+        """The same of the mean percentile; empty if it counts what medal rates count."""
+        more = {*self.unplaced} > {*self.unranked}
+        return left_out(self.ids, self.unplaced, "has no leaderboard at hand", "have no leaderboards") if more else ""
+
+    def counted(self, rate: str) -> list[str]:
+        """The competitions that a rate counts."""
+        without = self.unplaced if rate == PERCENTILE else self.unranked if rate in MEDAL_RATES else ()
+        return [id for id in self.ids if id not in without]
 
 
 def rate(shares: Sequence[float]) -> Rate:
@@ -94,11 +115,13 @@ def unranked(
     return tuple(id for id in competitions if id in without or not comparable(id, edition))
 
 
-def left_out(competitions: Sequence[str], without: Sequence[str]) -> str:
+def left_out(
+    competitions: Sequence[str], without: Sequence[str], one: str = "awards no medals", several: str = "award no medals"
+) -> str:
     """Such as "21 of 22: random-acts-of-pizza awards no medals"; empty for none and for all of them."""
     number, of = len(without), len(competitions)
     names = ", ".join(without[:_NAMED]) + (f" and {number - _NAMED} more" if number > _NAMED else "")
-    return f"{of - number} of {of}: {names} award{'s' * (number == 1)} no medals" if 0 < number < of else ""
+    return f"{of - number} of {of}: {names} {one if number == 1 else several}" if 0 < number < of else ""
 
 
 def counts(runs: Iterable[tuple[str, object]], rate: str) -> Counts:
@@ -147,6 +170,7 @@ def split_rates(
     """The rates over the competitions ``wanted``. A seed belongs to them if one of its runs was planned on any of them.
 
     Medal rates leave out competitions without a comparable leaderboard. If no run could earn a medal, there are none.
+    The mean percentile also leaves out those whose leaderboard was not at hand.
     """
     missing = {
         seed: sum(competition not in runs or runs[competition].missing for competition in wanted)
@@ -155,31 +179,38 @@ def split_rates(
     }
     incomplete = {seed: count for seed, count in missing.items() if count}
     counted = tuple(seed for seed in missing if pad or seed not in incomplete)
-    could = [(competition, run.ranked) for runs in seeds.values() for competition, run in runs.items()]
-    without = unranked(wanted, edition, could)
-    ranked = [id for id in wanted if id not in without] if any(ranked for _, ranked in could) else []
-    rates = {
-        kind: _rate(kind, ranked if kind in MEDAL_RATES else wanted, [seeds[seed] for seed in counted])
-        for kind in kinds
-    }
-    return SplitRates(
+    runs = [(competition, run) for of in seeds.values() for competition, run in of.items()]
+    without = unranked(wanted, edition, ((competition, run.ranked) for competition, run in runs))
+    absent = {*(() if any(run.ranked for _, run in runs) else MEDAL_RATES)}
+    absent |= {*(() if any(run.percentile is not None for _, run in runs) else (PERCENTILE,))}
+    row = SplitRates(
         split=name,
         competitions=len(wanted),
         ids=tuple(wanted),
         seeds=counted,
         incomplete=incomplete,
         padded=pad,
-        rates=rates,
+        rates={},
         unranked=without,
+        unplaced=() if PERCENTILE in absent else tuple(id for id in wanted if id in without or _unplaced(id, runs)),
     )
+    of_seeds = [seeds[seed] for seed in counted]
+    return evolve(
+        row, rates={kind: None if kind in absent else _rate(kind, row.counted(kind), of_seeds) for kind in kinds}
+    )
+
+
+def _unplaced(competition: str, runs: Sequence[tuple[str, Outcome]]) -> bool:
+    """Had it no leaderboard at hand? A valid submission without a percentile shows it, or results that all have none;
+    of a competition without results nobody knows."""
+    results = [run for id, run in runs if id == competition and not run.missing]
+    unknown = [run for run in results if run.percentile is None]
+    return any(run.valid for run in unknown) or (bool(results) and unknown == results)
 
 
 def _rate(kind: str, competitions: Sequence[str], seeds: Sequence[Mapping[str, Outcome]]) -> Rate | None:
     if not competitions or not seeds:
         return None
     return rate(
-        [
-            statistics.fmean(bool(getattr(runs.get(competition, FAILURE), kind)) for competition in competitions)
-            for runs in seeds
-        ]
+        [statistics.fmean(runs.get(competition, FAILURE).share(kind) for competition in competitions) for runs in seeds]
     )

@@ -18,13 +18,13 @@ from mle_ext_report.lines import run_line
 from mle_ext_report.names import small_print
 from mle_ext_report.notes import no_medals, notes, own
 from mle_ext_report.pages.marks import letter
+from mle_ext_report.percentile import mean_marks
 from mle_ext_report.position import mean_positions
 from mle_ext_report.progress import progress
 from mle_ext_report.published import SOURCE, published
-from mle_ext_report.rates import FAILURE, MEDAL_RATES, RATES, Outcome, SplitRates, all_rates, split_rates
-from mle_ext_report.rates import counts as counts_of
+from mle_ext_report.rates import FAILURE, PERCENTILE, RATES, Outcome, SplitRates, all_rates, split_rates
 from mle_ext_report.setups import Setup, are_halves, seeds, setups
-from mle_ext_report.statistics import Counts, mean_interval, pass_at_k, rate_interval
+from mle_ext_report.statistics import Counts, Interval, mean_interval, pass_at_k, rate_interval
 from mle_ext_report.tallies import costs, detectors, failures, outcomes, process_ends
 from mlecore.errors import UsageError
 
@@ -173,22 +173,24 @@ def split_summaries(
     outcomes = {seed: {id: item.outcome for id, item in part.items()} for seed, part in by_seed.items()}
     flagged = any(item.suspicions for item in planned if item.counts)
     clean = {seed: {id: item.unflagged for id, item in part.items()} for seed, part in by_seed.items()}
+    reports = [(item.run.competition, item.report) for item in planned]
     for row in all_rates(outcomes, competitions, pad, kinds, edition):
         yield SplitSummary(
             rates=row,
             intervals={
-                kind: None if rate is None else rate_interval(_counts(kind, row, outcomes))
-                for kind, rate in row.rates.items()
+                kind: None if rate is None else _interval(kind, row, outcomes) for kind, rate in row.rates.items()
             },
             without_flagged=split_rates(row.split, row.ids, clean, pad, kinds, edition).rates if flagged else None,
+            marks=mean_marks(reports, row.counted(PERCENTILE)) if row.rates.get(PERCENTILE) else {},
         )
 
 
-def _counts(kind: str, row: SplitRates, outcomes: Mapping[str, Mapping[str, Outcome]]) -> Counts:
-    """Successes among exactly the runs that the rate counts."""
-    left_out = row.unranked if kind in MEDAL_RATES else ()
-    runs = ((id, outcomes[seed].get(id, FAILURE)) for id in row.ids if id not in left_out for seed in row.seeds)
-    return counts_of(runs, kind)
+def _interval(kind: str, row: SplitRates, outcomes: Mapping[str, Mapping[str, Outcome]]) -> Interval | None:
+    """Over competitions, in percent, of exactly the runs that the rate counts."""
+    ids = row.counted(kind)
+    means = [statistics.fmean(outcomes[seed].get(id, FAILURE).share(kind) for seed in row.seeds) for id in ids]
+    found = mean_interval(means, len(ids) * len(row.seeds))
+    return None if found is None else (100 * found[0], 100 * found[1])
 
 
 def _pass_at_k(planned: Mapping[str, int], runs: Mapping[str, Sequence[Graded]], goal: str) -> tuple[PassAtK, ...]:

@@ -115,7 +115,9 @@ class TestInBrowser:
         for width in (400, 1200):
             browser.open(path, width=width)
             assert browser.ask("document.documentElement.scrollWidth <= innerWidth"), f"too wide for {width} pixels"
-        assert browser.ask("document.querySelectorAll('svg.strip').length") == 76  # a competition each, and the scale
+        assert (
+            browser.ask("document.querySelectorAll('svg.strip').length") == 77
+        )  # a competition each, their mean percentile, and the scale
         assert browser.ask("document.querySelectorAll('svg.chart').length") == 2
         table = "document.querySelector('table.setups').parentElement"
         assert browser.ask(f"{table}.scrollWidth <= {table}.clientWidth"), "the main figures need scrolling"

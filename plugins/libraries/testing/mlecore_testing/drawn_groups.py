@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy
 from attrs import evolve
 from mle_ext_report.benchmark import comparable, split_ids
 
@@ -24,6 +25,7 @@ from mlecore.runs.store import create_group, planned_records
 from .grades import report
 
 Fate = Literal["graded", "invalid", "none"]
+WAYS = {"gold": 1.0, "silver": 0.93, "bronze": 0.88, "median": 0.75}  # of thresholds from the sample to gold
 HARDWARE = Hardware(cpus=8, memory=64 * 2**30, gpus=("NVIDIA A10",))
 
 
@@ -103,7 +105,7 @@ def drawn_report(competition: str, draw: random.Random, skill: float, fate: Fate
     def at(way: float) -> float:
         return round(sample + way * (gold - sample), 5)
 
-    thresholds = {"gold": gold, "silver": at(0.93), "bronze": at(0.88), "median": at(0.75)}
+    thresholds = {name: at(way) for name, way in WAYS.items()}
     way = min(1.1, max(-0.1, draw.gauss(0.55 + 0.4 * skill, 0.2)))
     score = at(way) if fate == "graded" else None
 
@@ -137,13 +139,21 @@ def drawn_report(competition: str, draw: random.Random, skill: float, fate: Fate
         sample_score=sample,
         beats_sample=None if score is None else way > 0,
         **({} if score is None or not medals else drawn_rank(way)),
+        **(drawn_marks() if medals else {}),
     )
 
 
 def drawn_rank(way: float) -> dict[str, Any]:
-    """Of 1,000 teams that are spread evenly over the way to gold and a tenth beyond."""
-    rank = max(1, 1000 - int(1000 * max(0.0, way) / 1.1))
+    """Among 1,000 teams, spread evenly between the thresholds."""
+    ways, better = (0.0, *reversed(WAYS.values()), 1.1), (0.95, 0.5, 0.1, 0.05, 0.01, 0.0)
+    rank = 1 + round(1000 * float(numpy.interp(way, ways, better)))
     return {"rank": rank, "teams": 1000, "percentile": (1001 - rank) / 10}
+
+
+def drawn_marks() -> dict[str, Any]:
+    """Where the thresholds and the sample submission are among those teams."""
+    placed = {name: drawn_rank(way)["percentile"] for name, way in WAYS.items()}
+    return {"threshold_percentiles": placed, "sample_percentile": drawn_rank(0.0)["percentile"]}
 
 
 def write_result(record: RunRecord, fate: str) -> None:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from markupsafe import Markup
 
 from mle_ext_report.appendix import Appendix
-from mle_ext_report.cells import one_line, quantity, score, threshold
+from mle_ext_report.cells import number, one_line, quantity, score, threshold
 from mle_ext_report.document import SetupSummary
 from mle_ext_report.lines import RunLine
 from mle_ext_report.pages.charts import Line, Point, line_chart, scatter_chart
 from mle_ext_report.pages.scale import Scale
 from mle_ext_report.pages.strips import Axis, Dot, score_strip
+from mle_ext_report.percentile import MARKS
+from mle_ext_report.rates import PERCENTILE, Rate
 from mle_ext_report.sections.results import by_competition, facts_line, metric
 from mle_ext_report.sections.setups import goals
 
@@ -34,7 +36,7 @@ def appendix(found: Appendix) -> Markup | None:
 
 def strips(setups: Sequence[SetupSummary], numbers: Numbers) -> dict[bool, list[Strip]]:
     """The strips of competitions with medals (True) and of those without (False)."""
-    found: dict[bool, list[Strip]] = {True: [], False: []}
+    found: dict[bool, list[Strip]] = {True: list(_percentiles(setups, numbers)), False: []}
     for competition, by_setup in by_competition(setups).items():
         lines = [line for setup in setups for line in by_setup.get(setup.key, ())]
         some = facts_line(by_setup)
@@ -57,6 +59,22 @@ def strips(setups: Sequence[SetupSummary], numbers: Numbers) -> dict[bool, list[
             )
         )
     return {medals: rows for medals, rows in found.items() if rows}
+
+
+def _percentiles(setups: Sequence[SetupSummary], numbers: Numbers) -> Iterator[Strip]:
+    """The mean percentiles of setups on the axis that they share: one for each list of competitions."""
+    axes: dict[tuple[tuple[str, float], ...], list[tuple[str, Rate]]] = {}
+    for setup in setups:
+        row = setup.planned_rates
+        if row and row.marks and (mean := row.rates.rates[PERCENTILE]):
+            axes.setdefault(tuple(row.marks.items()), []).append((setup.key, mean))
+    for marks, means in axes.items():
+        sample, median, bronze, silver, gold = (dict(marks).get(name) for name in MARKS)
+        axis = Axis(sample=sample, median=median, bronze=bronze, silver=silver, gold=gold, best=100.0)
+        dots = [Dot(score=mean.mean, words=f"{key}: {mean}", number=numbers[key]) for key, mean in reversed(means)]
+        ends = (number(axis.sample, 1), number(axis.gold, 1))
+        whose = f" of {', '.join(key for key, _ in means)}" if len(axes) > 1 else ""
+        yield (f"Mean percentile{whose}", "percentile ↑", *ends, score_strip(axis, dots))
 
 
 def axis_of(some: RunLine, lines: Sequence[RunLine]) -> Axis | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from mle_ext_report.cells import NONE, Section, section
 from mle_ext_report.document import Document, SetupSummary
+from mle_ext_report.rates import PERCENTILE
 
 
 def differences(setups: Sequence[SetupSummary]) -> Section:
@@ -70,6 +71,14 @@ def _methods(document: Document) -> Iterator[tuple[str, str, str]]:
             "Where a score lies between the sample submission (0) and gold (1), cut off at both ends; "
             "0 without a valid submission.",
             "",
+        )
+    if any(row.rates.rates.get(PERCENTILE) for setup in setups for row in setup.rates):
+        yield (
+            "Percentile",
+            "The share of teams on the human leaderboard that are not better, ties in the run's favour as for medals; "
+            "0 without a valid submission. Averaged as rates are. The median human, the medals' thresholds and the "
+            "sample submission are placed in the same way.",
+            "Mean percentile rank: Hambardzumyan et al. 2026, AIRA2 (arXiv 2603.26499)",
         )
     if any(found.differences for found in document.comparisons):
         yield (

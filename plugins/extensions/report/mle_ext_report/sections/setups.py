@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from attrs import evolve
 
@@ -14,13 +14,15 @@ from mle_ext_report.cells import (
     out_of,
     quantity,
     rate,
+    rate_heading,
     rate_name,
     said_once,
     section,
     without_column,
 )
-from mle_ext_report.document import SetupSummary, ranked
-from mle_ext_report.rates import MEDALS, RATES
+from mle_ext_report.document import SetupSummary, SplitSummary, ranked
+from mle_ext_report.percentile import MARKS
+from mle_ext_report.rates import MEDALS, PERCENTILE, RATES
 from mle_ext_report.statistics import LEVEL
 from mlecore.util.units import counted, show_duration
 
@@ -30,13 +32,17 @@ DETAILS = "AGENT, MODEL, OPTIONS"
 def overview(setups: Sequence[SetupSummary]) -> Section:
     """A row per setup, the best first: rates over the planned competitions, time and cost of the graded runs."""
     header = ["SETUP", "NAME", DETAILS, "EDITION", "RUNS", f"{goals(setups)} %", goals(setups), f"{LEVEL} % INTERVAL"]
-    header += [*(f"{medal.upper()} %" for medal in MEDALS), "VALID %", "TIME", "US DOLLARS", "TOKENS", "FLAGGED"]
+    header += [*(rate_heading(name) for name in (PERCENTILE, *MEDALS, "valid"))]
+    header += ["TIME", "US DOLLARS", "TOKENS", "FLAGGED"]
     notes = []
     rows = [row for setup in setups for row in setup.rates]
     if any(found is not None and found.sem is not None for row in rows for found in row.rates.rates.values()):
         notes.append("± is one standard error over seeds: how much a rate on these competitions varies by seed.")
     if any(found is not None for row in rows for found in row.intervals.values()):
         notes.append("The interval is over competitions: how much a rate would vary on others like these.")
+    rated = [(setup.key, setup.planned_rates) for setup in setups if setup.planned_rates]
+    placed = [(key, _percentile(row)) for key, row in rated if row.rates.rates[PERCENTILE]]
+    notes += said_once(placed, len(placed))
     if any(cost.runs > 1 for setup in setups for cost in setup.costs):
         notes.append("Time and cost are totals over the graded runs.")
     notes += said_once(((setup.key, note) for setup in setups for note in _unknown_costs(setup)), len(setups))
@@ -73,8 +79,7 @@ def _row(setup: SetupSummary, counted_too: bool, several: bool) -> tuple[str, ..
         if counted_too and setup.averaged
         else NONE,
         interval(found.intervals[setup.goal]) if found else NONE,
-        *(rate(rates.get(medal)) for medal in MEDALS),
-        rate(rates.get("valid")),
+        *(rate(rates.get(name)) for name in (PERCENTILE, *MEDALS, "valid")),
         NONE if hours is None else show_duration(3600 * hours),
         quantity(setup.cost("US dollars")),
         _tokens(setup),
@@ -111,7 +116,7 @@ def split_rates(setups: Sequence[SetupSummary]) -> Section:
     """A row per setup and list of competitions; a second one with flagged runs as failures."""
     every = [row for setup in setups for row in setup.rates]
     names = [name for name in (*RATES, "beats_sample") if any(row.rates.rates.get(name) is not None for row in every)]
-    header = ["SETUP", "SPLIT", "COMPETITIONS", "SEEDS", *(f"{rate_name(name).upper()} %" for name in names)]
+    header = ["SETUP", "SPLIT", "COMPETITIONS", "SEEDS", *map(rate_heading, names)]
     rows = []
     for setup in setups:
         for summary in setup.rates:
@@ -121,13 +126,13 @@ def split_rates(setups: Sequence[SetupSummary]) -> Section:
             medals = row.competitions - len(row.unranked)
             number = f"{row.competitions}, {medals} for medals" if row.left_out else str(row.competitions)
             start = (setup.key, row.split, number, str(len(row.seeds)))
-            shown = interval(summary.intervals[setup.goal])
-            rows.append((*start, *(rate(row.rates.get(name)) for name in names), shown))
+            reach = [interval(summary.intervals.get(name)) for name in (setup.goal, PERCENTILE)]
+            rows.append((*start, *(rate(row.rates.get(name)) for name in names), *reach))
             if (clean := summary.without_flagged) is not None:
                 cells = (rate(clean.get(name)) for name in names)
-                rows.append((start[0], f"{row.split}, {FLAGGED}", *start[2:], *cells, NONE))
-    header.append(f"{LEVEL} % INTERVAL OF {goals(setups)}")
-    return section("rates", "Rates by split", header, rows, _positions(setups))
+                rows.append((start[0], f"{row.split}, {FLAGGED}", *start[2:], *cells, *(NONE for _ in reach)))
+    header += [f"{LEVEL} % INTERVAL OF {name}" for name in (goals(setups), PERCENTILE.upper())]
+    return section("rates", "Rates by split", header, rows, _beside_rates(setups))
 
 
 def goals(setups: Sequence[SetupSummary]) -> str:
@@ -135,7 +140,20 @@ def goals(setups: Sequence[SetupSummary]) -> str:
     return " or ".join(sorted({rate_name(setup.goal).upper() for setup in setups}))
 
 
-def _positions(setups: Sequence[SetupSummary]) -> Iterator[str]:
+def _percentile(row: SplitSummary) -> str:
+    shown = f" On the same competitions, {marks(row.marks)}." if row.marks else ""
+    return f"Percentile: the mean share of human teams that are not better.{shown}"
+
+
+def marks(found: Mapping[str, float]) -> str:
+    """Such as "the sample submission is at 12.3, the median human at 50.0, gold at 98.7"; all are mean percentiles."""
+    names = {"sample": "the sample submission", "median": "the median human"}
+    said = [f"{names.get(name, name)} at {found[name]:.1f}" for name in MARKS if name in found]
+    return ", ".join(said).replace(" at ", " is at ", 1)
+
+
+def _beside_rates(setups: Sequence[SetupSummary]) -> Iterator[str]:
+    """Mean positions; and the percentiles of what setups are compared with, for each split."""
     for setup in setups:
         if setup.position is not None:
             found = setup.position_interval
@@ -145,3 +163,7 @@ def _positions(setups: Sequence[SetupSummary]) -> Iterator[str]:
                 f"{setup.key}: mean position over {over}, between the sample submission (0) and gold (1): "
                 f"{setup.position:.2f}{where}."
             )
+    rows = ((setup.key, row) for setup in setups for row in setup.rates if row.marks)
+    yield from said_once(
+        ((key, f"Percentiles over {row.rates.split}: {marks(row.marks)}.") for key, row in rows), len(setups)
+    )
