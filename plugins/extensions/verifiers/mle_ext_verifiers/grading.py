@@ -1,0 +1,88 @@
+"""Grading on this machine, with its answers: no box ever holds any."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+
+from attrs import evolve, frozen
+from mle_ext_harbor.reward import RewardKind, best_score, reward
+from mle_ext_report.position import position
+
+from mlecore.controller.experiment import Inputs, read_inputs
+from mlecore.errors import DataError
+from mlecore.grading.isolated import IsolatedGrader
+from mlecore.model.plan import Plan, PlannedData
+from mlecore.model.report import Report
+
+
+@frozen
+class Graded:
+    """The report, its reward, and the other numbers worth plotting."""
+
+    report: Report
+    reward: float
+    metrics: dict[str, float]
+
+
+@cache
+def inputs_of(competition: str, edition: str, synthetic: bool, digest: str) -> Inputs:
+    """The competition and its data, which must be those that the task was exported from. Raises MlecoreError."""
+    plan = Plan(data=PlannedData(edition=edition, synthetic=synthetic))
+    inputs = read_inputs(competition, plan, (), lambda text: None)
+    inputs.data.require_answers()
+    if inputs.data.digest != digest:
+        raise DataError(
+            f"the data of {competition} in {inputs.data.root} are not those that the task was exported from",
+            fix="Export the task again, or name the data directory that it was exported from: export MLECORE_DATA=DIR",
+        )
+    return inputs
+
+
+async def grade(inputs: Inputs, submission: Path | None, kind: RewardKind) -> Graded:
+    """Grade in a worker process, as many at once as there are CPUs. Raises GradingError for what is not its fault."""
+    return await asyncio.get_running_loop().run_in_executor(_threads(), _grade, inputs, submission, kind)
+
+
+def _grade(inputs: Inputs, submission: Path | None, kind: RewardKind) -> Graded:
+    report = _grader().grade(inputs.competition, submission, inputs.data, inputs.use)
+    report = evolve(report, submission_path="")
+    best = None
+    if report.gold_threshold is None and kind != "medal":
+        data = inputs.data
+        best = _best(data.competition, data.edition, data.synthetic, data.digest)
+    return Graded(report, reward(report, kind, best), _metrics(report))
+
+
+def _metrics(report: Report) -> dict[str, float]:
+    """Those that are known."""
+    ranked = report.gold_threshold is not None
+    values = {
+        "valid": float(report.valid_submission),
+        "score": report.exact,
+        "beats_sample": None if report.beats_sample is None else float(report.beats_sample),
+        "medal": float(report.any_medal) if ranked else None,
+        "position": position(report),
+        "percentile": report.percentile,
+    }
+    return {name: value for name, value in values.items() if value is not None}
+
+
+@cache
+def _best(competition: str, edition: str, synthetic: bool, digest: str) -> float | None:
+    inputs = inputs_of(competition, edition, synthetic, digest)
+    return best_score(inputs.competition, inputs.data)
+
+
+@cache
+def _grader() -> IsolatedGrader:
+    """Its workers have imported what grading needs, and end with this process."""
+    return IsolatedGrader()
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(os.cpu_count(), "mlecore-grading")
