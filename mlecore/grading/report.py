@@ -60,14 +60,8 @@ def _rounded(score: float) -> float:
     return round(score, DECIMALS) if math.isfinite(score) else score
 
 
-_NOTHING: Mapping[str, Any] = {
-    "score": None,
-    "gold_medal": False,
-    "silver_medal": False,
-    "bronze_medal": False,
-    "any_medal": False,
-    "above_median": False,
-}
+_FALSE = ("gold_medal", "silver_medal", "bronze_medal", "any_medal", "above_median")
+_NOTHING: Mapping[str, Any] = {"score": None, **dict.fromkeys(_FALSE, False)}
 
 
 Sample = tuple[str, float]
@@ -103,10 +97,8 @@ def grade(competition: Competition, submission: Path | None, data: Prepared, sam
         except InvalidSubmission as error:
             result = {**_NOTHING, "status": "invalid", "reason": str(error)}
     source = plugin_use(competition.plugin).source
-    base: float | None = None
-    if sample and sample[0] == source:
-        base = sample[1]
-    elif time.monotonic() - began < facts.limits.seconds / 3:
+    base = sample[1] if sample and sample[0] == source else None
+    if base is None and time.monotonic() - began < facts.limits.seconds / 3:
         base = _sample_score(competition, data)
     compared = {} if base is None else _against(facts, score, base)
     compared |= _with_humans(facts, score, base, thresholds, data) if thresholds else _among_agents(facts, score, data)
@@ -153,16 +145,9 @@ def _with_humans(
     the thresholds and of the sample submission there."""
     files = [path for path in (data.leaderboard, facts.folder / "leaderboard.csv") if path and path.is_file()]
     scores = read_leaderboard(files[0]) if files else []
-    if not scores:
-        return {}
-
-    def percentile(value: float) -> float:
-        rank = rank_of(_rounded(value), scores, facts.lower_is_better)
-        return rank.percentile if rank else 0.0  # NaN: no team is worse
-
-    rank = None if score is None else rank_of(_rounded(score), scores, facts.lower_is_better)
-    return {
-        "threshold_percentiles": {name: percentile(value) for name, value in asdict(thresholds).items()},
-        "sample_percentile": None if sample is None else percentile(sample),
-        **(asdict(rank) if rank else {}),
-    }
+    marks = asdict(thresholds) | ({} if sample is None else {"sample": sample})
+    ranks = {name: rank_of(_rounded(mark), scores, facts.lower_is_better) for name, mark in marks.items()}
+    placed = {name: rank.percentile if rank else 0.0 for name, rank in ranks.items()}  # NaN: no team is worse
+    own = None if score is None else rank_of(_rounded(score), scores, facts.lower_is_better)
+    found = {"sample_percentile": placed.pop("sample", None), "threshold_percentiles": placed} if scores else {}
+    return found | (asdict(own) if own else {})
