@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import json
 import os
 import socket
-import tarfile
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +17,7 @@ from mlecore.model.agents import Recipe
 from mlecore_jobs.supervise import slirp
 from mlecore_sandboxes import environments
 from mlecore_sandboxes.installing import find_uv
-from mlecore_testing.package_index import MODULE, NAME, wheel
+from mlecore_testing.package_index import MODULE, NAME, WHEEL, packed, serving, wheel
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(find_uv() is None, reason="uv not found")]
 KEYS = {
@@ -89,71 +85,31 @@ def sdist(planted: list[str] = [], ports: list[int] = [], folders: list[str] = [
         "backend.py": code,
         "PKG-INFO": "Metadata-Version: 2.1\nName: evil\nVersion: 1.0\n",
     }
-    out = io.BytesIO()
-    with tarfile.open(fileobj=out, mode="w:gz") as archive:
-        for name, text in texts.items():
-            member = tarfile.TarInfo(f"evil-1.0/{name}")
-            member.size = len(text.encode())
-            archive.addfile(member, io.BytesIO(text.encode()))
-    return out.getvalue()
+    return packed({f"evil-1.0/{name}": text for name, text in texts.items()})
 
 
 class Index:
-    """A package index on this machine's loopback, with a password."""
+    """A package index on this machine's loopback, with a password, and the folder that it serves."""
 
-    def __init__(self) -> None:
-        self.files: dict[str, bytes] = {f"{MODULE}-1.0-py3-none-any.whl": wheel()}
-        self.url, self.port = "", 0
+    def __init__(self, folder: Path, address: str) -> None:
+        self.folder, self.port = folder, int(address.rpartition(":")[2])
 
-    def page(self, path: str) -> bytes | None:
-        name = path.rpartition("/")[2]
-        if name in self.files:
-            return self.files[name]
-        links = (f'<a href="/files/{name}">{name}</a>' for name in self.files if path.strip("/") in self._pages(name))
-        return "".join(links).encode() or None
-
-    @staticmethod
-    def _pages(name: str) -> tuple[str, ...]:
-        return (f"simple/{name.partition('-')[0].replace('_', '-')}",)
+    def offer(self, sdist: bytes) -> None:
+        (self.folder / "evil-1.0.tar.gz").write_bytes(sdist)
 
 
 @pytest.fixture
-def index(monkeypatch: pytest.MonkeyPatch) -> Iterator[Index]:
-    made = Index()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            allowed, body = "Authorization" in self.headers, made.page(self.path)
-            self.send_response(401 if not allowed else 404 if body is None else 200)
-            self.send_header("WWW-Authenticate", "Basic")
-            self.send_header("Content-Type", "text/html" if self.path.endswith("/") else "application/octet-stream")
-            self.send_header("Cache-Control", "max-age=3600")
-            self.send_header("Content-Length", str(len(body or b"") if allowed else 0))
-            self.end_headers()
-            if allowed and body and self.command == "GET":
-                self.wfile.write(body)
-
-        do_HEAD = do_GET  # noqa: N815
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with serving(Handler) as port:
-        made.port, made.url = port, f"http://user:{PASSWORD}@127.0.0.1:{port}/simple"
-        monkeypatch.setenv("PIP_INDEX_URL", made.url)
+def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Index]:
+    folder = tmp_path / "index"
+    folder.mkdir()
+    (folder / WHEEL).write_bytes(wheel())
+    with serving(folder, PASSWORD) as address:
+        monkeypatch.setenv("PIP_INDEX_URL", f"http://user:{PASSWORD}@{address}/simple")
         monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
         for name, value in KEYS.items():
             monkeypatch.setenv(name, value)
         monkeypatch.setenv("HTTPS_PROXY", "http://user:canary-proxy@127.0.0.1:9")
-        yield made
-
-
-@contextlib.contextmanager
-def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[int]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield server.server_address[1]
-        server.shutdown()
+        yield Index(folder, address)
 
 
 @pytest.fixture
@@ -177,7 +133,7 @@ def found(environment: Path) -> dict[str, Any]:
 
 @pytest.mark.sandbox
 def test_code_of_a_package_has_no_key_but_the_index_s(root: Path, index: Index) -> None:
-    index.files["evil-1.0.tar.gz"] = sdist()
+    index.offer(sdist())
     environment = build(root, "evil")
     seen = found(environment)
     env = seen["environment"]
@@ -206,7 +162,7 @@ def test_code_of_a_package_sees_no_file_of_the_user(root: Path, index: Index, tm
         *map(Path, ("/", "/usr", "/etc", "/proc/sys/kernel")),
     ]
     try:
-        index.files["evil-1.0.tar.gz"] = sdist(list(map(str, planted)), folders=["/cache", *map(str, closed)])
+        index.offer(sdist(list(map(str, planted)), folders=["/cache", *map(str, closed)]))
         seen = found(build(root, "evil"))
     finally:
         planted[-1].unlink()
@@ -220,7 +176,7 @@ def test_code_of_a_package_sees_no_file_of_the_user(root: Path, index: Index, tm
 def test_code_of_a_package_reaches_no_service_of_this_machine_but_the_index(root: Path, index: Index) -> None:
     with socket.create_server(("127.0.0.1", 0)) as service:
         port = service.getsockname()[1]
-        index.files["evil-1.0.tar.gz"] = sdist(ports=[port, index.port])
+        index.offer(sdist(ports=[port, index.port]))
         assert found(build(root, "evil"))["reached"] == [index.port]
 
 
@@ -237,7 +193,7 @@ def test_code_of_a_package_cannot_change_what_later_builds_install(root: Path, i
                 except OSError:
                     pass
 """
-    index.files["evil-1.0.tar.gz"] = sdist(more=evil.strip())
+    index.offer(sdist(more=evil.strip()))
     with contextlib.suppress(BackendError):  # it has ruined its own cache, from which uv still has to install
         build(root, NAME, "evil")
     assert "Built evil" in (root / "build.log").read_text()
@@ -266,7 +222,7 @@ def test_what_code_left_in_its_environment_leads_nowhere(root: Path, index: Inde
     os.symlink({str(outside)!r}, os.path.join(target, "files"))
     open(target + ".json", "w").write("{{}}") if os.access(os.path.dirname(target), os.W_OK) else None
 """
-    index.files["evil-1.0.tar.gz"] = sdist(more=evil.strip())
+    index.offer(sdist(more=evil.strip()))
     environment = build(root, "evil", files={"/srv/x": b"tool"})
     assert not list(outside.iterdir()) and (environment / "files" / "0").read_bytes() == b"tool"
     assert json.loads(environments.manifest(environment).read_text())["prefix"]
@@ -274,6 +230,6 @@ def test_what_code_left_in_its_environment_leads_nowhere(root: Path, index: Inde
     links = links.replace(
         "os.symlink(", 'os.makedirs(target + "/lib/python3.11/site-packages/y-1.dist-info"); os.symlink('
     )
-    index.files["evil-1.0.tar.gz"] = sdist(more=links)
+    index.offer(sdist(more=links))
     with pytest.raises(BackendError, match="symbolic link"):
         build(root, "evil", files={"/srv/z": b"tool"})

@@ -127,7 +127,7 @@ def greedy_sdist() -> tuple[str, bytes]:
         "backend.py": f"GREEDY, MODULE, NAME = {(GREEDY, MODULE, NAME)}\n{_GREEDY_BACKEND}",
     }
     folder = f"{GREEDY_MODULE}-1.0"
-    return f"{folder}.tar.gz", _packed({f"{folder}/{name}": text for name, text in texts.items()})
+    return f"{folder}.tar.gz", packed({f"{folder}/{name}": text for name, text in texts.items()})
 
 
 _GREEDY_BACKEND = """
@@ -187,10 +187,11 @@ _PACKAGE = {
 def tarball() -> bytes:
     """The one package of the registry."""
     main = "#!/usr/bin/env node\nconsole.log('from the registry')\n"
-    return _packed({"package/package.json": json.dumps(_PACKAGE), "package/main.js": main})
+    return packed({"package/package.json": json.dumps(_PACKAGE), "package/main.js": main})
 
 
-def _packed(texts: Mapping[str, str]) -> bytes:
+def packed(texts: Mapping[str, str]) -> bytes:
+    """A tar.gz of texts in ASCII, by their names."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w:gz") as archive:
         for name, text in texts.items():

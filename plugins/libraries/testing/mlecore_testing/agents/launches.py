@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
+from unittest.mock import patch
 
 from mlecore.model.agents import HOME, FinishedSubmission, Launch, Task
 from mlecore.util.globs import Glob
@@ -53,7 +53,7 @@ def home(harness: AgentBench) -> Iterator[Broken]:
 def keys(harness: AgentBench) -> Iterator[Broken]:
     """Keys are passed by name; the backend adds their values."""
     planted = {name: f"planted-{name}-4711" for name in harness.agent.secrets}
-    with _environment(planted):
+    with patch.dict(os.environ, planted):
         for task in harness.tasks():
             launch = harness.launch(task)
             if not isinstance(launch, Launch):
@@ -108,17 +108,3 @@ def _broken(flaws: Iterator[str], task: Task) -> Iterator[Broken]:
 
 def _where(task: Task) -> str:
     return f"launch for {task.competition}, home {task.home}"
-
-
-@contextmanager
-def _environment(values: Mapping[str, str]) -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value

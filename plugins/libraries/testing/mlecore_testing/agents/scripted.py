@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import msgspec
 from attrs import frozen
@@ -55,7 +56,7 @@ def scripted_run(
     script = answers if isinstance(answers, Script) else Script(answers=tuple(answers))
     folder.chmod(0o755)  # users of sandboxes come through
     with (
-        _variables({_KEY: key, "MLECORE_VM_STATE": str(folder / "state")}),
+        patch.dict(os.environ, {_KEY: key, "MLECORE_VM_STATE": str(folder / "state")}),
         scripted_model(msgspec.structs.replace(script, key=key)) as model,
         _watched_processes(key) as seen,
     ):
@@ -73,20 +74,6 @@ def scripted_run(
             **{"model_check": False, **arguments},
         )
     return ScriptedRun(record=record, served=model.served, leaks=(*seen, *_files_with(key.encode(), folder)))
-
-
-@contextmanager
-def _variables(values: Mapping[str, str]) -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
 
 
 @contextmanager
