@@ -12,7 +12,7 @@ from scripted_judge import defends, says, yes
 from mlecore.runs.findings import findings_of
 
 
-@pytest.mark.parametrize("case", CASES, ids=[f"{case.kind}-{case.name}" for case in CASES])
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 def test_the_verdict(court: Any, by_rule: Any, case: Case) -> None:
     run = court.run(files=case.files)
     accuses = says({case.rule: yes(case.says_yes)}, when=re.escape(case.says_yes), times=0)
