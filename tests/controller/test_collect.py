@@ -15,31 +15,20 @@ from mlecore.controller.start import copy_finished
 from mlecore.model.agents import FinishedSubmission
 from mlecore.model.backends import Handle, JobStatus
 from mlecore.model.model_access import ModelAccess
-from mlecore.model.provenance import PluginUse
 from mlecore.model.record import Attempt, RunRecord
 from mlecore.runs.secrets import remember
 from mlecore.util.globs import Glob
 from mlecore_jobs import INSIDE
 from mlecore_jobs.fetching import Fetched
+from mlecore_testing.records import a_run
 
 HANDLE = Handle(name="j", id="i")
 
 
 @pytest.fixture
 def record(tmp_path: Path) -> RunRecord:
-    use = PluginUse(name="x")
-    out = RunRecord(
-        uid="u",
-        name="r",
-        group="g",
-        group_uid="gu",
-        folder=tmp_path / "r",
-        competition="coins",
-        agent=use,
-        backend=use,
-        attempts=(Attempt(number=1, job="j", handle=HANDLE),),
-        candidates=("submission/submission.csv", "best/*.csv"),
-    )
+    attempt = Attempt(number=1, job="j", handle=HANDLE)
+    out = a_run(tmp_path / "r", attempts=(attempt,), candidates=("submission/submission.csv", "best/*.csv"))
     out.folder.mkdir()
     return out
 

@@ -3,29 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 from attrs import evolve
 
 from mlecore.controller.queue import Backlog
 from mlecore.model.plan import PlannedAgent, PlannedRun
-from mlecore.model.provenance import PluginUse
 from mlecore.model.record import RunRecord
+from mlecore_testing.records import a_run
 
 
 def run(label: str, competition: str, seed: int = 0) -> RunRecord:
-    use = PluginUse(name=label)
-    name = f"{label}--{competition}--{seed}"
-    return RunRecord(
-        uid=name,
-        name=name,
-        group="g",
-        group_uid="g",
-        competition=competition,
-        agent=use,
-        label=label,
-        backend=use,
-        seed=seed,
-    )
+    return a_run(Path(f"{label}--{competition}--{seed}"), competition=competition, label=label, seed=seed)
 
 
 def backlog(*runs: RunRecord, sizes: dict[str, float] | None = None) -> Backlog:

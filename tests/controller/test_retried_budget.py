@@ -9,10 +9,10 @@ import msgspec
 from mlecore.controller.start import _with_earlier_spending
 from mlecore.model.backends import Dataset, Image, Job, Resources
 from mlecore.model.model_access import ModelAccess
-from mlecore.model.provenance import PluginUse
 from mlecore.model.record import Attempt, RunRecord
 from mlecore_gateway.calls import Call, Tokens
 from mlecore_jobs.fetching import GATEWAY_LOG
+from mlecore_testing.records import a_run
 
 DATASET = Dataset(competition="c", edition="v1", public=Path("/d"), digest="d")
 
@@ -25,12 +25,7 @@ def job(resources: Resources) -> Job:
 
 
 def record(folder: Path, attempts: int) -> RunRecord:
-    use = PluginUse(name="x")
-    numbers = tuple(Attempt(number=n, job=f"mle-u-{n}") for n in range(1, attempts + 1))
-    return RunRecord(
-        folder=folder, uid="u", name="r", group="g", group_uid="gu", competition="c", agent=use, backend=use,
-        attempts=numbers,
-    )  # fmt: skip
+    return a_run(folder, attempts=tuple(Attempt(number=n, job=f"mle-u-{n}") for n in range(1, attempts + 1)))
 
 
 def spend(folder: Path, attempt: int, calls: int) -> None:

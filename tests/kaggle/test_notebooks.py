@@ -13,7 +13,7 @@ from mle_detector_dolos.judging import judge
 
 from mlecore.data.kaggle.errors import KaggleUnreachable
 from mlecore.model.options import resolve
-from mlecore.model.record import PluginUse, RunRecord
+from mlecore_testing.records import a_run
 
 
 @pytest.fixture
@@ -74,9 +74,7 @@ def test_what_is_there_is_not_fetched_again_after_a_failure(
 def test_no_login_is_undecided(kaggle: Any, cache: Path, tmp_path: Path) -> None:
     (tmp_path / "code").mkdir()
     (tmp_path / "code" / "main.py").write_text("x = 1\n")
-    plugin = PluginUse(name="agent")
-    names = {"uid": "a", "name": "a", "group": "g", "group_uid": "g", "competition": "ships"}
-    run = RunRecord(**names, folder=tmp_path, agent=plugin, backend=plugin)
+    run = a_run(tmp_path, competition="ships")
     competition: Any = SimpleNamespace(id="ships", facts=SimpleNamespace(kaggle="ships"))
     [finding] = judge(run, [run], competition, None, resolve(detector().options, {}, "dolos")).findings
     assert finding.verdict == "undecided" and "no valid Kaggle login" in finding.summary

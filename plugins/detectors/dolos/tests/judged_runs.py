@@ -14,8 +14,8 @@ from mle_detector_dolos.judging import judge
 
 from mlecore.model.detectors import Detection
 from mlecore.model.options import resolve
-from mlecore.model.provenance import PluginUse
 from mlecore.model.record import RunRecord
+from mlecore_testing import records
 
 NOTEBOOK = Path(__file__).with_name("notebook.py").read_text()
 
@@ -37,9 +37,7 @@ def a_run(folder: Path, files: Mapping[str, str | bytes], name: str = "a") -> Ru
     code.mkdir(parents=True)
     for file, text in files.items():
         (code / file).write_bytes(text if isinstance(text, bytes) else text.encode(errors="surrogatepass"))
-    use = PluginUse(name="agent")
-    known: dict[str, Any] = {"uid": name, "name": name, "group": "g", "group_uid": "g", "competition": "ships"}
-    return RunRecord(**known, folder=code.parent, agent=use, backend=use)
+    return records.a_run(code.parent, competition="ships")
 
 
 def judged(run: RunRecord, *group: RunRecord, public: Path | None = None, **given: str) -> Detection:

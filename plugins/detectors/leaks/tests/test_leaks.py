@@ -19,6 +19,7 @@ from mlecore.model.provenance import PluginUse
 from mlecore.model.record import Collected, RunRecord
 from mlecore.plugins.loading import load
 from mlecore_testing.grades import report
+from mlecore_testing.records import a_run
 from mlecore_toolkit.submissions.format import Column, Format
 
 ROWS = 60
@@ -74,18 +75,8 @@ def make(tmp_path: Path) -> Made:
         rows = "".join(f"{n},{predict(n)}\n" for n in range(ROWS))
         (folder / "submission" / "submission.csv").write_text(f"id,y\n{rows}")
         (folder / "grade.json").write_text(json.dumps(evolve(REPORT, **(changes or {})).to_json()))
-        values = {"agent": PluginUse(name="baseline"), "collected": Collected(candidate="submission/submission.csv")}
-        return RunRecord(
-            uid=name,
-            name=name,
-            group="g",
-            group_uid="g",
-            folder=folder,
-            competition="pizza",
-            backend=PluginUse(name="vm"),
-            state="graded",
-            **{**values, **record},
-        )
+        collected = Collected(candidate="submission/submission.csv")
+        return a_run(folder, **{"competition": "pizza", "state": "graded", "collected": collected, **record})
 
     return make
 

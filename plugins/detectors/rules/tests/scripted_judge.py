@@ -13,9 +13,9 @@ from mle_detector_rules.judging import judge
 from mlecore.model.detectors import Detection
 from mlecore.model.facts import Facts
 from mlecore.model.options import resolve
-from mlecore.model.provenance import PluginUse
 from mlecore.model.record import Limits, RunRecord
 from mlecore_testing.models import Answer, Model, Script, scripted_model
+from mlecore_testing.records import a_run
 from mlecore_toolkit.submissions.format import Column, Format
 
 RULES = ("hand-written-predictions", "outside-help", "outside-material", "tampered-with-checks")
@@ -61,9 +61,7 @@ class Court:
         for name, text in (listed | dict(files or {})).items():
             (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
-        use = PluginUse(name="agent")
-        values: dict[str, Any] = {"uid": "u", "name": "r", "group": "g", "group_uid": "g", "competition": "ships"}
-        return RunRecord(**values, folder=folder, agent=use, backend=use, limits=Limits(network="llm"), **more)
+        return a_run(folder, competition="ships", limits=Limits(network="llm"), **more)
 
     def judge(
         self,

@@ -17,6 +17,7 @@ from mlecore.model.record import RunRecord
 from mlecore.runs.findings import write_findings
 from mlecore.runs.store import write_record
 from mlecore_testing.grades import report
+from mlecore_testing.records import a_run
 
 if TYPE_CHECKING:  # importing it takes seconds
     from mlflow.tracking import MlflowClient
@@ -42,18 +43,8 @@ def run(tmp_path: Path) -> RunRecord:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(name)
     (folder / "logs" / "link").symlink_to("/etc/hostname")
-    return RunRecord(
-        uid="abc",
-        name=folder.name,
-        group="g",
-        group_uid="u",
-        folder=folder,
-        competition="leaf-classification",
-        agent=PluginUse(name="baseline", version="1.0", options={"depth": "3"}),
-        label="deep",
-        backend=PluginUse(name="vm"),
-        state="running",
-    )
+    agent = PluginUse(name="baseline", version="1.0", options={"depth": "3"})
+    return a_run(folder, uid="abc", competition="leaf-classification", agent=agent, label="deep", state="running")
 
 
 REPORT = report(0.82, "bronze")

@@ -16,6 +16,7 @@ from mlecore.model.provenance import PluginUse
 from mlecore.model.record import RunRecord
 from mlecore.plugins.competitions import competition
 from mlecore_testing import grades
+from mlecore_testing.records import a_run
 
 OPTICAL = competition("optical-digits")  # has no leaderboard
 
@@ -25,11 +26,8 @@ def run(folder: Path, seed: int, score: float | None, state: str = "graded", age
     folder.mkdir(parents=True)
     if score is not None:
         (folder / "grade.json").write_text(json.dumps(grades.report(score).to_json()))
-    common = {"uid": f"{agent}{seed}", "name": folder.name, "group": "g", "group_uid": "g", "competition": OPTICAL.id}
     plugin = PluginUse(name=agent, version="1.0")
-    return RunRecord(
-        folder=folder, agent=plugin, backend=plugin, seed=seed, state=state, data_digest="d" * 64, **common
-    )
+    return a_run(folder, competition=OPTICAL.id, agent=plugin, seed=seed, state=state, data_digest="d" * 64)
 
 
 def test_thresholds_are_places_among_the_runs(tmp_path: Path) -> None:

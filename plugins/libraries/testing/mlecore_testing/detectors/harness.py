@@ -15,6 +15,7 @@ from mlecore.model.record import Collected, RunRecord
 from mlecore.plugins.loading import load
 from mlecore_testing.bench import Bench
 from mlecore_testing.hostile import fill
+from mlecore_testing.records import a_run
 from mlecore_toolkit.submissions.format import Column, Format
 
 _ROWS = 200
@@ -112,15 +113,11 @@ class DetectorBench(Bench):
         folder = self.folder / "runs" / "kit" / name
         for part in ("submission", "logs", "code", "code_snapshots", "snapshots"):
             (folder / part).mkdir(parents=True)
-        record = RunRecord(
-            uid=f"kit{len(name):02d}{name}",
-            name=name,
+        record = a_run(
+            folder,
             group="kit",
-            group_uid="kit",
-            folder=folder,
             competition="numbers",
             agent=PluginUse(name=agent, version="1"),
-            backend=PluginUse(name="vm", version="1"),
             seed=seed,
             state="graded",
             ended="finished",
