@@ -88,7 +88,8 @@ def fetch_file(
     """
     arriving, state = _partial(target)
     try:
-        digest = patience(REACH, progress)(_attempt, open, target, arriving, state, progress, room)
+        receive = partial(_receive, open, target, arriving, state, progress, room)
+        digest = patience(REACH, progress)(_attempt, arriving, receive)
     except Unreachable as error:
         raise DataError(
             f"{target.name} cannot be downloaded: {error}", fix="Try again once the network works"
@@ -166,18 +167,11 @@ def patience(unreachable: float | None = None, progress: Progress | None = None)
     )
 
 
-def _attempt(
-    open: Open,
-    target: Path,
-    arriving: Path,
-    state: Path,
-    progress: Progress | None,
-    room: Callable[[int], int],
-) -> str:
+def _attempt(arriving: Path, receive: Callable[[], str]) -> str:
     """One connection. Returns the MD5 of the whole file; raises Transient, with ``progress`` set if bytes arrived."""
     before = arriving.stat().st_size if arriving.exists() else 0
     try:
-        return _receive(open, target, arriving, state, progress, room)
+        return receive()
     except Unreachable as error:
         if before:  # it was reachable: the network may be back soon
             raise Transient(str(error)) from None

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import threading
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from mlecore.data.prepared import Prepared
@@ -33,9 +32,7 @@ class IsolatedGrader:
     def __enter__(self) -> IsolatedGrader:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -20,7 +20,6 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from types import TracebackType
 from typing import IO, Any, NoReturn
 
 from mlecore.errors import MlecoreError
@@ -85,9 +84,7 @@ class Worker:
     def __enter__(self) -> Worker:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @property

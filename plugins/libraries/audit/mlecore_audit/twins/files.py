@@ -11,7 +11,6 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import PurePosixPath
-from types import TracebackType
 from typing import IO
 
 import numpy as np
@@ -60,7 +59,7 @@ class Files:
     def __enter__(self) -> Files:
         return self
 
-    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self._scratch.close()
 
     def picture(self, entry: Entry) -> Picture:

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any
 
 from mlecore.errors import DataError
@@ -147,9 +146,7 @@ class ZipWriter:
     def __enter__(self) -> ZipWriter:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._zip.close()
 
     def add(self, name: str, data: bytes) -> None:
