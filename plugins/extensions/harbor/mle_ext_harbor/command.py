@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from mlecore.cli.shared import competitions_named, data_option, edition_option, split_option, synthetic_option
 from mlecore.util.units import counted, limit_seconds, size
+
+if TYPE_CHECKING:
+    from mle_ext_harbor.reward import RewardKind
 
 
 @click.group("export")
@@ -20,6 +24,21 @@ def command() -> None:
 @split_option
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="New folder to write to.")
 @synthetic_option
+@click.option(
+    "--delivery",
+    type=click.Choice(["mount", "image"]),
+    default="mount",
+    show_default=True,
+    help="Mount this machine's data, or build images that contain them, for other machines and for verifiers.",
+)
+@click.option("--repository", metavar="PREFIX", help="What names of images begin with. [default: mlecore]")
+@click.option(
+    "--reward",
+    type=click.Choice(["medal", "position", "percentile"]),
+    default="medal",
+    show_default=True,
+    help="What the reward is: 1 for a medal, or a share, for training.",
+)
 @click.option("--image", default="python:3.11-slim-bookworm", show_default=True, help="Base image of the agent.")
 @click.option("--verifier-image", help="Image with mlecore and the competitions. [default: one is built from an index]")
 @click.option("--time-limit", default="24h", show_default=True, help="Time limit per run, e.g. 24h or 90m.")
@@ -37,6 +56,9 @@ def harbor(
     split: tuple[str, ...],
     out: Path,
     synthetic: bool,
+    delivery: str,
+    repository: str | None,
+    reward: RewardKind,
     image: str,
     verifier_image: str | None,
     time_limit: str,
@@ -50,7 +72,9 @@ def harbor(
 ) -> None:
     """Write task folders for Harbor.
 
-    The tasks mount the prepared data of this machine, so they run with Harbor's docker environment here.
+    The tasks mount the prepared data of this machine, so they run with Harbor's docker environment here. With
+    --delivery image, this machine's Docker engine builds two images for each competition: the agent's with the public
+    data, and the verifier's with the answers.
     """
     from mle_ext_harbor.exporting import Settings, export
     from mlecore.errors import UsageError
@@ -61,12 +85,16 @@ def harbor(
         raise UsageError("no competition is named", fix="Name some, or a split: --split lite")
     if allow and network:
         raise UsageError("--allow and --network cannot be used together", fix="Use --allow alone.")
+    if repository and delivery == "mount":
+        raise UsageError("--repository names images, and the data are mounted", fix="Add --delivery image.")
     settings = Settings(
         edition=edition,
         synthetic=synthetic,
         data=tuple(str(path) for path in data),
         image=image,
         verifier_image=verifier_image,
+        repository=(repository or "mlecore") if delivery == "image" else None,
+        reward=reward,
         time_limit=limit_seconds(time_limit),
         cpus=cpus,
         memory=size(memory) if memory else None,
@@ -74,5 +102,5 @@ def harbor(
         allow=allow,
         network="none" if network == "none" else "open",
     )
-    export(chosen, out, settings)
+    export(chosen, out, settings, say=lambda text: click.echo(text, err=True))
     click.echo(f"{counted(len(chosen), 'task')} in {out}. To run them: harbor run -p {out} -a AGENT -m MODEL")

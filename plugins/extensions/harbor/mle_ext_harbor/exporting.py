@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tomli_w
 from attrs import evolve, frozen
 
+from mle_ext_harbor.reward import RewardKind, best_score
 from mlecore.controller.experiment import Inputs, read_inputs
 from mlecore.controller.instructions import hardware_words, instructions
 from mlecore.controller.job import tools
@@ -24,10 +25,15 @@ from mlecore.util.schema import plain
 from mlecore.util.scratch import scratch
 from mlecore_jobs import INSIDE
 
-VERIFIER = Path(__file__).parent / "verifier"
+if TYPE_CHECKING:
+    from mle_ext_harbor.images import Builder, Content
+
+HERE = Path(__file__).parent
+VERIFIER = HERE / "verifier"
 _ROOT = Path("/mlecore")  # in the verifier's container
 _KEPT = ("submission", "code", "logs")  # what the verifier, and later the import, gets of the agent's work
 _SLACK = 600  # seconds that the verifier may take beyond the competition's own limit: it imports what it needs
+_COLLECTED = 16 * 2**20  # bytes that a submission may have in an image's task; or ten times the sample's, if more
 
 
 @frozen(kw_only=True)
@@ -39,6 +45,8 @@ class Settings:
     data: tuple[str, ...]
     image: str
     verifier_image: str | None
+    repository: str | None  # of images with the data inside; None: the data are mounted
+    reward: RewardKind
     time_limit: float  # seconds
     cpus: float | None
     memory: int | None  # bytes
@@ -51,31 +59,67 @@ class Settings:
         """What the agent is told about its network."""
         return "llm" if self.allow else self.network
 
+    @property
+    def mode(self) -> str:
+        """Of the agent's network, in Harbor's words."""
+        return "allowlist" if self.allow else {"none": "no-network"}.get(self.network, "public")
 
-def export(ids: Sequence[str], out: Path, settings: Settings) -> None:
-    """Write a folder for each competition, all or none. Raises UsageError if ``out`` exists, and NotPrepared."""
+
+def export(ids: Sequence[str], out: Path, settings: Settings, say: Callable[[str], None] = lambda text: None) -> None:
+    """Write a folder for each competition, all or none. Raises UsageError if ``out`` exists, NotPrepared, BackendError.
+
+    Images that were built stay, also if a later one fails; they are then not built again.
+    """
     if out.exists():
         raise UsageError(f"{out} already exists", fix="Name a new folder: --out DIR")
     plan = Plan(data=PlannedData(edition=settings.edition, synthetic=settings.synthetic))
     found = [read_inputs(id, plan, settings.data, lambda text: None) for id in ids]
-    with files.output(out) as new:
+    builder = None
+    if settings.repository is not None:
+        from mle_ext_harbor.images import Builder
+
+        builder = Builder(
+            repository=settings.repository, base=settings.image, verifier=settings.verifier_image, say=say
+        )
+    with files.output(out) as new, scratch() as cache:
         for inputs in found:
-            _write_task(new / inputs.facts.id, inputs, settings)
+            _write_task(new / inputs.facts.id, inputs, settings, builder, cache)
 
 
-def _write_task(folder: Path, inputs: Inputs, settings: Settings) -> None:
-    _text(folder / "task.toml", tomli_w.dumps(_config(inputs, settings)))
+def _write_task(folder: Path, inputs: Inputs, settings: Settings, builder: Builder | None, cache: Path) -> None:
+    config = _config(inputs, settings)
     hardware = hardware_words(settings.cpus, settings.memory, settings.gpus, None)
     text = instructions(time_limit=settings.time_limit, hardware=hardware, network=settings.reaches).text
     _text(folder / "instruction.md", f"{text}\nTHE TASK: {inputs.shown.title}\n\n{inputs.shown.description}")
-    _write_environment(folder / "environment", inputs, settings, text)
-    _write_verifier(folder / "tests", inputs.data, settings, inputs.use.distribution)
+    inside = evolve(
+        inputs.data,
+        root=_ROOT / "prepared",
+        lists=_ROOT / "lists",
+        leaderboard=_ROOT / "leaderboard.csv" if inputs.data.leaderboard else None,
+    )
+    seen, tests = _seen(inputs, text, cache), _tests(inputs, inside, settings)
+    for name, content in tests.items():
+        _file(folder / name, content)
+    if builder is None:
+        _write_environment(folder / "environment", inputs.data, seen, settings)
+        _write_verifier(folder / "tests", inputs, inside, settings)
+    else:
+        kept = {f"{HOME}/{name}/": b"" for name in _KEPT}
+        config["environment"] |= {"docker_image": builder.build_agent(inputs, seen | kept), "workdir": str(HOME)}
+        config["verifier"]["environment"] |= {
+            "docker_image": builder.build_verifier(inputs, inside, tests),
+            "network_mode": "public" if settings.mode == "public" else "no-network",
+        }
+        most = max(_COLLECTED, 10 * inputs.sample_bytes)
+        script = (VERIFIER / "collect.sh").read_text()
+        config["verifier"]["collect"] = [{"command": f"most={most}\n{script}", "timeout_sec": float(_SLACK)}]
+    _text(folder / "task.toml", tomli_w.dumps(config, multiline_strings=True))
 
 
 def _config(inputs: Inputs, settings: Settings) -> dict[str, Any]:
     """task.toml, in version 1.4 of its schema."""
     facts, limits = inputs.facts, inputs.facts.limits
-    environment: dict[str, Any] = {"network_mode": "allowlist" if settings.allow else _MODES[settings.network]}
+    environment: dict[str, Any] = {"network_mode": settings.mode}
     if settings.allow:
         environment["allowed_hosts"] = list(settings.allow)
     if settings.cpus:
@@ -94,6 +138,7 @@ def _config(inputs: Inputs, settings: Settings) -> dict[str, Any]:
             "data_kind": inputs.data.kind(facts),
             "data_digest": inputs.data.digest,
             "synthetic": settings.synthetic,
+            "reward": settings.reward,
         },
         "agent": {"timeout_sec": settings.time_limit},
         "verifier": {
@@ -105,39 +150,47 @@ def _config(inputs: Inputs, settings: Settings) -> dict[str, Any]:
     }
 
 
-_MODES: Mapping[Network, str] = {"none": "no-network", "open": "public"}
+def _seen(inputs: Inputs, text: str, cache: Path) -> dict[str, Content]:
+    """What the agent finds in its container beside the data, by its path there."""
+    found: dict[str, Content] = {f"/opt/mlecore/{name}": content for name, content in tools(inputs, cache).items()}
+    found[f"{HOME}/validate_submission.sh"] = INSIDE / "validate_submission.sh"
+    found[f"{HOME}/instructions.txt"] = text.encode()
+    return found
 
 
-def _write_environment(folder: Path, inputs: Inputs, settings: Settings, text: str) -> None:
+def _tests(inputs: Inputs, inside: Prepared, settings: Settings) -> dict[str, Content]:
+    """What the verifier runs, by its path in the task's folder and in its container."""
+    known = inputs.data.kind(inputs.facts) == "published" and inputs.facts.comparability != "none"
+    best = None if known or settings.reward == "medal" else best_score(inputs.competition, inputs.data)
+    return {
+        "tests/test.sh": VERIFIER / "test.sh",
+        "tests/grade.py": VERIFIER / "grade.py",
+        "tests/reward.py": HERE / "reward.py",
+        "tests/settings.json": json.dumps({"reward": settings.reward, "best": best}).encode(),
+        "tests/prepared.json": json.dumps(plain(inside)).encode(),
+    }
+
+
+def _write_environment(folder: Path, data: Prepared, seen: Mapping[str, Content], settings: Settings) -> None:
     """An image with what is small, and a mount of the data."""
-    with scratch() as cache:
-        for name, content in tools(inputs, cache).items():
-            _file(folder / "opt" / name, content)
-    _file(folder / "home" / "validate_submission.sh", INSIDE / "validate_submission.sh")
-    _text(folder / "home" / "instructions.txt", text)
+    for name, content in seen.items():
+        _file(folder / name.lstrip("/"), content)
     _text(
         folder / "Dockerfile",
-        f"FROM {settings.image}\nCOPY opt /opt/mlecore\nCOPY home {HOME}\n"
+        f"FROM {settings.image}\nCOPY opt /opt\nCOPY home {HOME}\n"
         f"RUN mkdir -p {' '.join(f'{HOME}/{name}' for name in _KEPT)}\nWORKDIR {HOME}\n",
     )
-    _compose(folder, {f"{HOME}/data": inputs.data.public})
+    _compose(folder, {f"{HOME}/data": data.public})
 
 
-def _write_verifier(folder: Path, data: Prepared, settings: Settings, distribution: str) -> None:
+def _write_verifier(folder: Path, inputs: Inputs, inside: Prepared, settings: Settings) -> None:
     """An image with mlecore and the competition, and a mount of the answers."""
-    for name in ("test.sh", "grade.py"):
-        _file(folder / name, VERIFIER / name)
-    inside = evolve(
-        data,
-        root=_ROOT / "prepared",
-        lists=_ROOT / "lists",
-        leaderboard=_ROOT / "leaderboard.csv" if data.leaderboard else None,
-    )
-    _text(folder / "prepared.json", json.dumps(plain(inside)))
+    data, distribution = inputs.data, inputs.use.distribution
     wanted = f"mlecore=={version('mlecore')} {distribution}=={version(distribution)}"
     image = settings.verifier_image or settings.image
     install = "" if settings.verifier_image else f"RUN pip install --no-cache-dir {wanted}\n"
-    _text(folder / "Dockerfile", f"FROM {image}\n{install}COPY test.sh grade.py prepared.json /tests/\n")
+    names = "test.sh grade.py reward.py settings.json prepared.json"
+    _text(folder / "Dockerfile", f"FROM {image}\n{install}COPY {names} /tests/\n")
     mounts = {str(inside.root): data.root, str(inside.lists): data.lists}
     if data.leaderboard:
         mounts[str(inside.leaderboard)] = data.leaderboard

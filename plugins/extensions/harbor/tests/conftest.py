@@ -46,14 +46,18 @@ def task(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def verify(task: Path, prepared: Prepared, tmp_path: Path) -> Callable[[Path], dict[str, float]]:
+def verify(
+    task: Path, prepared: Prepared, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[Path], dict[str, float]]:
     """What the verifier says, with the places of its container moved into the test's folder."""
 
     def run(submission: Path) -> dict[str, float]:
         spec = importlib.util.spec_from_file_location("grade", VERIFIER / "grade.py")
         assert spec and spec.loader
+        monkeypatch.syspath_prepend(task / "tests")
         program = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(program)
+        (tmp_path / "settings.json").write_bytes((task / "tests" / "settings.json").read_bytes())
         inside = json.loads((task / "tests" / "prepared.json").read_text())
         root = str(prepared.root)
         (tmp_path / "prepared.json").write_text(json.dumps(inside | {"root": root, "lists": root}))

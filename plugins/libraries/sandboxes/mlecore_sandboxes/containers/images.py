@@ -205,7 +205,7 @@ def _pull(engine: Engine, ref: str, out: IO[str], alternative: str) -> None:
     name, tag = parse_repository_tag(ref)
     out.write(f"pulling {ref}\n")
     try:
-        _, problem = _follow(engine, out, f"pulling {ref}", "pull", name, tag=tag or "latest", stream=True)
+        _, problem = follow(engine, out, f"pulling {ref}", "pull", name, tag=tag or "latest", stream=True)
     except BackendError as error:
         if type(error) is not BackendError:
             raise
@@ -217,7 +217,7 @@ def _pull(engine: Engine, ref: str, out: IO[str], alternative: str) -> None:
         )
 
 
-def _follow(engine: Engine, out: IO[str], what: str, method: str, *args: Any, **options: Any) -> tuple[str, str]:
+def follow(engine: Engine, out: IO[str], what: str, method: str, *args: Any, **options: Any) -> tuple[str, str]:
     """Write what the engine says while it pulls, builds or pushes; the result's id or digest, and the last error."""
     import docker.errors
 
@@ -275,7 +275,7 @@ def _build_lines(engine: Engine, wanted: Context, lines: Sequence[str], out: IO[
     dockerfile = "\n".join(lines) + "\n"
     with io.BytesIO(_tar({"Dockerfile": dockerfile.encode(), **wanted.files})) as packed:
         context = {"fileobj": packed, "custom_context": True, "rm": True, "forcerm": True}
-        id, problem = _follow(engine, out, f"building {wanted.tag}", "build", **context, **options)
+        id, problem = follow(engine, out, f"building {wanted.tag}", "build", **context, **options)
     if problem:
         raise BackendError(problem)
     return id
@@ -368,7 +368,7 @@ def push(engine: Engine, tag: str, registry: str, out: IO[str]) -> str:
         with engine.request(f"naming {name}"):
             if not engine.api.tag(tag, repository, version, force=True):
                 raise BackendError(f"the engine cannot call {tag} {name}")
-        digest, problem = _follow(engine, out, f"pushing {name}", "push", repository, version, stream=True)
+        digest, problem = follow(engine, out, f"pushing {name}", "push", repository, version, stream=True)
         with engine.request(f"removing the name {name}"):
             engine.api.remove_image(name, noprune=True)  # the name only: what was built keeps its own
     if any(word in problem for word in ("connection refused", "timeout", "no such host", "EOF", "502", "503")):
