@@ -11,7 +11,7 @@ from attrs import asdict, evolve, frozen
 
 from mle_ext_report import rates
 from mle_ext_report.benchmark import edition_facts
-from mle_ext_report.conditions import between
+from mle_ext_report.conditions import between, planned_differences
 from mle_ext_report.graded import Graded
 from mle_ext_report.position import mean_positions
 from mle_ext_report.setups import Setup, differ_in_edition
@@ -58,13 +58,14 @@ class Pair:
 
 @frozen(kw_only=True)
 class Comparison:
-    """Two setups, by their keys. ``differ`` says what else differs; they are then compared only on request, and those
-    of different editions never."""
+    """Two setups, by their keys. ``by_plan`` is what their common plan varies. ``differ`` says what else differs; they
+    are then compared only on request, and those of different editions never."""
 
     a: str
     b: str
     competitions: int  # with a run of both that counts
     planned: int  # competitions that were planned for both
+    by_plan: Mapping[str, tuple[str, str]]  # limit -> that of a and of b, in words
     differ: Mapping[str, Sequence[str]]
     goal: str  # the rate of ``pairs``: "any_medal", or "beats_sample" where no medals can be earned
     differences: tuple[Difference, ...]
@@ -90,7 +91,9 @@ def compare(a: Side, b: Side, mix: bool = False) -> Comparison | None:
     runs_a, runs_b = by_competition(a.runs), by_competition(b.runs)
     both = [competition for competition in runs_a if competition in runs_b]
     runs_a, runs_b = ({competition: runs[competition] for competition in both} for runs in (runs_a, runs_b))
-    differ = between(*(_present(runs) for runs in (runs_a, runs_b)))
+    records_a, records_b = _present(runs_a), _present(runs_b)
+    by_plan = planned_differences(records_a, records_b)
+    differ = {name: of for name, of in between(records_a, records_b).items() if name not in by_plan}
     goal = goal_of([item for item in (*a.runs, *b.runs) if item.run.competition in planned])
     pairs = [_pair(competition, runs_a[competition], runs_b[competition], goal) for competition in both]
     wins = [pair.a_wins for pair in pairs]
@@ -104,6 +107,7 @@ def compare(a: Side, b: Side, mix: bool = False) -> Comparison | None:
         b=b.key,
         competitions=len(both),
         planned=len(planned),
+        by_plan=by_plan,
         differ=differ,
         goal=goal,
         differences=tuple(row for row in found if row is not None),

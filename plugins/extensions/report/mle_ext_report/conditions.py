@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from mlecore.model.backends import Hardware
 from mlecore.model.record import RunRecord
-from mlecore.util.units import show_duration, show_size
+from mlecore.util.units import counted, show_duration, show_size, write_duration
 
 OF_A_COMPETITION = ("kind of data of ", "data of ", "answers of ", "description of ")
 """Conditions that differ between competitions by their nature."""
@@ -92,6 +92,31 @@ def all_conditions(runs: Iterable[RunRecord]) -> dict[str, list[str]]:
 def between(a: Iterable[RunRecord], b: Iterable[RunRecord]) -> dict[str, list[str]]:
     """Conditions that differ between two agents' runs on the same competitions, besides the agents themselves."""
     return {name: values for name, values in differences([*a, *b]).items() if name not in OF_THE_AGENT}
+
+
+def planned_differences(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> dict[str, tuple[str, str]]:
+    """Limits that a plan gives to two of its agents on purpose -> both in words, such as "2 GPUs" and "no GPU".
+
+    Both must have their runs in the same groups. The class of hardware follows from the limits, unless the models of
+    GPUs differ, or CPUs that nothing limits.
+    """
+    if not (a and b) or {run.group_uid for run in a} != {run.group_uid for run in b}:
+        return {}
+    sides, classes = [dict(_in_words(runs[0])) for runs in (a, b)], [runs[0].hardware for runs in (a, b)]
+    found = {name: (one, sides[1][name]) for name, one in sides[0].items() if one != sides[1][name]}
+    kinds = {frozenset(hardware.gpus) for hardware in classes if hardware.gpus}
+    cpus = {hardware.cpus for hardware in classes}
+    if {"CPUs", "GPUs"} & found.keys() and len(kinds) < 2 and ("CPUs" in found or len(cpus) == 1):
+        found["hardware class"] = (hardware_class(classes[0]), hardware_class(classes[1]))
+    return found
+
+
+def _in_words(run: RunRecord) -> Iterable[tuple[str, str]]:
+    limits = run.limits
+    yield "time limit", str(write_duration(limits.time))
+    yield "CPUs", "no limit of CPUs" if limits.cpus is None else f"{limits.cpus:g} CPUs"
+    yield "memory", "no limit of memory" if limits.memory is None else f"{show_size(limits.memory)} of memory"
+    yield "GPUs", counted(limits.gpus, "GPU") if limits.gpus else "no GPU"
 
 
 def _short(digest: str | None) -> str | None:

@@ -88,7 +88,11 @@ def _of_league(document: Document, league: Sequence[SetupSummary]) -> str:
     if not others or len(level) > 1 or (best.main_rate is None and len(others) > 1):
         return said
     pair = next((pair for pair in document.comparisons if {pair.a, pair.b} == {best.key, others[0].key}), None)
-    return f"{said} {_compared(pair, best, others[0])}" if pair and pair.competitions else said
+    if not pair or not pair.competitions:
+        return said
+    turn = 1 if pair.a == best.key else -1
+    plan = [" against ".join(words[::turn]) for name, words in pair.by_plan.items() if name != "hardware class"]
+    return f"{said} {_compared(pair, best, others[0])}" + (f" By plan they differ: {', '.join(plan)}." if plan else "")
 
 
 def _equal(one: SetupSummary, other: SetupSummary) -> bool:

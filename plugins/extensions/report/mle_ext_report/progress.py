@@ -12,7 +12,8 @@ from mle_ext_report.position import on_axis, positions
 from mle_ext_report.rates import FAILURE, Outcome
 from mlecore.model.report import Report
 
-FRACTIONS = (1 / 24, 2 / 24, 4 / 24, 8 / 24, 16 / 24, 1.0)  # of the time limit: 1, 2, 4, 8, 16 and 24 of 24 hours
+FRACTIONS = (1 / 24, 2 / 24, 4 / 24, 8 / 24, 16 / 24, 1.0)  # of a day: 1, 2, 4, 8, 16 and 24 hours
+DAY = 86400.0  # seconds, the time limit of MLE-bench
 
 
 @frozen(kw_only=True)
@@ -27,15 +28,20 @@ class Instant:
     position: float | None
 
 
-def progress(runs: Sequence[Graded]) -> tuple[Instant, ...]:
-    """At six times up to the longest time limit, over all runs; empty if no snapshot has been graded.
+def progress(runs: Sequence[Graded], shortest: float = DAY) -> tuple[Instant, ...]:
+    """Over all runs; empty if no snapshot has been graded.
 
-    A run that has ended keeps its result: the file that it submitted, which need not be its last snapshot.
+    At six times up to the ``shortest`` time limit (in seconds) of the setups that are reported, but a day at most; then
+    each time twice as late, up to the runs' own limit: 1, 2, 4, 8, 16, 24, 48 and 100 hours. A run that has ended keeps
+    its result: the file that it submitted, which need not be its last snapshot.
     """
     if not any(item.history for item in runs):
         return ()
     limit = max(item.run.limits.time for item in runs)
-    return tuple(_instant(limit * fraction, runs) for fraction in FRACTIONS)
+    times = [min(DAY, shortest, limit) * fraction for fraction in FRACTIONS]
+    while 3 * times[-1] <= limit:  # not just before the limit
+        times.append(2 * times[-1])
+    return tuple(_instant(seconds, runs) for seconds in dict.fromkeys((*times, limit)))
 
 
 def _instant(seconds: float, runs: Sequence[Graded]) -> Instant:

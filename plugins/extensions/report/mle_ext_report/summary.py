@@ -56,8 +56,9 @@ def summarise(
     found = setups(item for item in graded if not competitions or item.run.competition in competitions)
     if not found:
         raise UsageError(f"none of the runs is on {some(competitions)}", fix=f"There are runs on {some(planned, 10)}.")
+    shortest = min(item.run.limits.time for setup in found for item in setup.runs)
     summaries = tuple(
-        _setup(letter(number), setup, competitions, pad_missing, mix) for number, setup in enumerate(found)
+        _setup(letter(number), setup, competitions, pad_missing, mix, shortest) for number, setup in enumerate(found)
     )
     sides = {
         summary.key: Side(
@@ -102,7 +103,7 @@ def _counted(setup: Setup, pad: bool) -> list[Graded]:
     return list(setup.runs) if pad else setup.counted
 
 
-def _setup(key: str, setup: Setup, competitions: Sequence[str], pad: bool, mix: bool) -> SetupSummary:
+def _setup(key: str, setup: Setup, competitions: Sequence[str], pad: bool, mix: bool, shortest: float) -> SetupSummary:
     graded = setup.counted
     differ = differences(item.run for item in graded)
     averaged = mix or not differ
@@ -140,7 +141,7 @@ def _setup(key: str, setup: Setup, competitions: Sequence[str], pad: bool, mix: 
         position=statistics.fmean(places.values()) if places else None,
         position_competitions=len(places),
         position_interval=mean_interval(list(places.values()), sum(len(by_id[id]) for id in places)),
-        progress=progress(counted),
+        progress=progress(counted, shortest),
         costs=costs(graded if averaged else []),
         failures=failures(setup.runs),
         process_ends=process_ends(setup.runs),

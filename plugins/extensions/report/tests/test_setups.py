@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from mle_ext_report.conditions import between, conditions, differences
-from mle_ext_report.setups import seeds, setups
+from typing import Any
 
+from mle_ext_report.conditions import between, conditions, differences
+from mle_ext_report.graded import Graded
+from mle_ext_report.headline import result
+from mle_ext_report.sections import sections
+from mle_ext_report.setups import seeds, setups
+from mle_ext_report.summary import summarise
+
+from mlecore.model.backends import Hardware
 from mlecore.model.model_access import ModelAccess
 from mlecore.model.provenance import PluginUse
 from mlecore.model.record import Limits
@@ -104,3 +111,28 @@ def test_what_the_gateway_let_through_is_a_condition(run) -> None:
         "server tools": ["not allowed", "allowed"],
     }
     assert between(runs[:1], runs[2:]) == {"server tools": ["not allowed", "allowed"]}
+
+
+def test_what_one_plan_varies_is_named_and_needs_no_mix(graded) -> None:
+    """Setups of one group differ in limits because its plan says so; those of two groups may differ by accident."""
+
+    def side(gpus: int, group: str = "g", model: str = "NVIDIA H200", **limits: Any) -> list[Graded]:
+        hardware = Hardware(cpus=8, gpus=(model,) * gpus)
+        more = {"limits": Limits(gpus=gpus, **limits), "hardware": hardware, "group": group}
+        return [graded(f"c{n}", label=f"{gpus}-gpus", medal="gold" if gpus else None, **more) for n in range(8)]
+
+    document = summarise([*side(0), *side(1), *side(2)])
+    one_none, _, two_one = document.comparisons
+    assert one_none.by_plan == {"GPUs": ("no GPU", "1 GPU"), "hardware class": ("8 CPUs", "8 CPUs, 1 x NVIDIA H200")}
+    assert two_one.by_plan["GPUs"] == ("1 GPU", "2 GPUs")
+    assert all(found.differences and not found.differ for found in document.comparisons)
+    assert "By plan they differ: 1 GPU against no GPU." in result(summarise([*side(0), *side(1)]))
+    notes = next(section for section in sections(document) if section.id == "pairs").notes
+    assert "B - C differ by plan: GPUs: 1 GPU against 2 GPUs" in " ".join(notes)
+
+    (apart,) = summarise([*side(0), *side(1, group="h")]).comparisons
+    assert not apart.differences and apart.differ.keys() == {"GPUs", "hardware class"} and not apart.by_plan
+    (other,) = summarise([*side(1), *side(2, model="NVIDIA A10")]).comparisons
+    assert not other.differences and other.differ.keys() == {"hardware class"}, "another model of GPU was not planned"
+    (longer,) = summarise([*side(1, time=86400.0), *side(0, time=360000.0)]).comparisons
+    assert longer.by_plan["time limit"] == ("24h", "100h")

@@ -52,6 +52,26 @@ def test_progress_takes_the_file_as_it_stood(graded) -> None:
     assert at[0].position == pytest.approx((0.6 - 0.5) / (0.9 - 0.5))
 
 
+def test_time_limits_are_compared_at_the_same_hours(graded) -> None:
+    """A run of 100 h is also seen after 24 h, alone and beside runs of 24 h; short ones end at their limit."""
+    hours = [1, 2, 4, 8, 16, 24, 48, 100]
+    history = (
+        Moment(seconds=80_000.0, valid=True, score=0.6, medal=None),
+        Moment(seconds=90_000.0, valid=True, score=0.9, medal="gold"),
+    )
+    changes = {"score": 0.9, "medal": "gold", "history": history}
+    long = graded(label="long", limits=Limits(time=100 * 3600.0), seconds=300_000.0, **changes)
+    at = summarise([long]).setups[0].progress
+    assert [instant.seconds / 3600 for instant in at] == hours
+    assert [instant.any_medal for instant in at] == [0.0] * 6 + [100.0] * 2
+    day = graded(label="day", limits=Limits(time=86400.0), seconds=80_000.0, **changes)
+    short = graded(label="short", limits=Limits(time=12 * 3600.0), seconds=40_000.0, **changes)
+    by_label = {setup.label: [at.seconds / 3600 for at in setup.progress] for setup in summarise([long, day]).setups}
+    assert by_label == {"long": hours, "day": hours[:6]}
+    by_label = {setup.label: [at.seconds / 3600 for at in setup.progress] for setup in summarise([short, day]).setups}
+    assert by_label == {"short": [0.5, 1, 2, 4, 8, 12], "day": [0.5, 1, 2, 4, 8, 12, 24]}
+
+
 def test_progress_without_medals_is_towards_the_sample(graded, without_thresholds) -> None:
     history = (
         Moment(seconds=1000.0, valid=True, score=0.4, medal=None),

@@ -128,7 +128,7 @@ def progress(setups: Sequence[SetupSummary]) -> Section:
     rows = [
         (
             setup.key,
-            show_duration(at.seconds),
+            show_duration(at.seconds) if at.seconds % 3600 else f"{at.seconds / 3600:.0f}h",
             str(at.runs),
             number(getattr(at, setup.goal), 1),
             f"{at.valid:.1f}",
