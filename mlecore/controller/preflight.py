@@ -78,7 +78,7 @@ def preflight(
         kind = UsageError if all(problem.usage for problem in fatal) else BackendError
         raise kind(
             f"backend {plan.backend.name}: " + "; ".join(problem.description for problem in fatal),
-            fix="\n".join(problem.fix for problem in fatal),
+            fix="\n".join(dict.fromkeys(problem.fix for problem in fatal)),
         )
     if plan.execution.model_check:
         check_models(models, experiment.backend, say)

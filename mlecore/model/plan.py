@@ -49,10 +49,10 @@ Seeds = Annotated[tuple[int, ...], Written(read_seeds, "how many (3 means 0, 1, 
 class OwnLimits:
     """Limits of one agent's runs, for studies of time and hardware; default: those of the plan."""
 
-    time: TimeLimit | None = None
-    cpus: float | None = None
-    memory: Size | None = None
-    gpus: int | None = None
+    time: TimeLimit | None = None  # of an attempt
+    cpus: float | None = None  # that a run may use
+    memory: Size | None = None  # without swap
+    gpus: int | None = None  # how many
 
 
 @frozen(kw_only=True)

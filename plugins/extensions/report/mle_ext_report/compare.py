@@ -73,6 +73,11 @@ class Comparison:
     a_wins_interval: Interval | None
     pairs: tuple[Pair, ...]
 
+    def planned_words(self, turned: bool = False) -> str:
+        """Such as "2 GPUs against 1 GPU", for a against b, or ``turned``; empty if the plan varies nothing."""
+        limits = [words for name, words in self.by_plan.items() if name != "hardware class"]  # which follows from them
+        return ", ".join(" against ".join(words[:: -1 if turned else 1]) for words in limits)
+
 
 @frozen(kw_only=True)
 class Side:

@@ -102,19 +102,20 @@ def planned_differences(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> dict[
     """
     if not (a and b) or {run.group_uid for run in a} != {run.group_uid for run in b}:
         return {}
-    sides, classes = [dict(_in_words(runs[0])) for runs in (a, b)], [runs[0].hardware for runs in (a, b)]
-    found = {name: (one, sides[1][name]) for name, one in sides[0].items() if one != sides[1][name]}
-    kinds = {frozenset(hardware.gpus) for hardware in classes if hardware.gpus}
-    cpus = {hardware.cpus for hardware in classes}
-    if {"CPUs", "GPUs"} & found.keys() and len(kinds) < 2 and ("CPUs" in found or len(cpus) == 1):
-        found["hardware class"] = (hardware_class(classes[0]), hardware_class(classes[1]))
+    one, other = (dict(_in_words(runs[0])) for runs in (a, b))
+    found = {name: (words, other[name]) for name, words in one.items() if words != other[name]}
+    got = [runs[0].hardware for runs in (a, b)]
+    kinds = {frozenset(hardware.gpus) for hardware in got if hardware.gpus}
+    explained = len(kinds) < 2 and ("CPUs" in found or got[0].cpus == got[1].cpus)
+    if {"CPUs", "GPUs"} & found.keys() and explained and hardware_class(got[0]) != hardware_class(got[1]):
+        found["hardware class"] = (hardware_class(got[0]), hardware_class(got[1]))
     return found
 
 
 def _in_words(run: RunRecord) -> Iterable[tuple[str, str]]:
     limits = run.limits
     yield "time limit", str(write_duration(limits.time))
-    yield "CPUs", "no limit of CPUs" if limits.cpus is None else f"{limits.cpus:g} CPUs"
+    yield "CPUs", "no limit of CPUs" if limits.cpus is None else f"{limits.cpus:g} CPU{'s' * (limits.cpus != 1)}"
     yield "memory", "no limit of memory" if limits.memory is None else f"{show_size(limits.memory)} of memory"
     yield "GPUs", counted(limits.gpus, "GPU") if limits.gpus else "no GPU"
 

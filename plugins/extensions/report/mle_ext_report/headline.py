@@ -90,9 +90,8 @@ def _of_league(document: Document, league: Sequence[SetupSummary]) -> str:
     pair = next((pair for pair in document.comparisons if {pair.a, pair.b} == {best.key, others[0].key}), None)
     if not pair or not pair.competitions:
         return said
-    turn = 1 if pair.a == best.key else -1
-    plan = [" against ".join(words[::turn]) for name, words in pair.by_plan.items() if name != "hardware class"]
-    return f"{said} {_compared(pair, best, others[0])}" + (f" By plan they differ: {', '.join(plan)}." if plan else "")
+    plan = pair.planned_words(turned=pair.b == best.key)
+    return f"{said} {_compared(pair, best, others[0])}" + (f" By plan they differ: {plan}." if plan else "")
 
 
 def _equal(one: SetupSummary, other: SetupSummary) -> bool:

@@ -128,7 +128,7 @@ def test_what_one_plan_varies_is_named_and_needs_no_mix(graded) -> None:
     assert all(found.differences and not found.differ for found in document.comparisons)
     assert "By plan they differ: 1 GPU against no GPU." in result(summarise([*side(0), *side(1)]))
     notes = next(section for section in sections(document) if section.id == "pairs").notes
-    assert "B - C differ by plan: GPUs: 1 GPU against 2 GPUs" in " ".join(notes)
+    assert "B - C differ by plan: 1 GPU against 2 GPUs." in " ".join(notes)
 
     (apart,) = summarise([*side(0), *side(1, group="h")]).comparisons
     assert not apart.differences and apart.differ.keys() == {"GPUs", "hardware class"} and not apart.by_plan

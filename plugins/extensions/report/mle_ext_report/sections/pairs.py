@@ -36,7 +36,8 @@ def pairs(comparisons: Sequence[Comparison], main: bool = False) -> Section:
         for found in chosen
         for row in found.differences[: 1 if main else None]
     ]
-    notes = [*_planned(comparisons), *_not_compared(comparisons)]
+    notes = [f"{of.a} - {of.b} differ by plan: {of.planned_words()}." for of in comparisons if of.by_plan]
+    notes += _not_compared(comparisons)
     without = [f"{found.a} - {found.b}" for found in comparisons if not found.competitions]
     if without:
         notes.append(f"Not compared, as no competition has graded runs of both: {', '.join(without)}.")
@@ -50,14 +51,6 @@ def _p(found: Comparison) -> tuple[float, float]:
         return 2.0, 0.0
     first = found.differences[0]
     return first.p, -abs(first.difference)
-
-
-def _planned(comparisons: Sequence[Comparison]) -> Iterator[str]:
-    """What the plan of a pair varies on purpose."""
-    for found in comparisons:
-        if found.by_plan:
-            words = "; ".join(f"{name}: {one} against {other}" for name, (one, other) in found.by_plan.items())
-            yield f"{found.a} - {found.b} differ by plan: {words}."
 
 
 def _not_compared(comparisons: Sequence[Comparison]) -> list[str]:
