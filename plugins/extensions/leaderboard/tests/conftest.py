@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -11,17 +12,16 @@ from typing import Any
 
 import pytest
 from attrs import evolve
-from click.testing import CliRunner, Result
 from mle_ext_sharing.exporting import export_group
 from mle_ext_sharing.signed import add_signature
 
-from mlecore.cli import main
 from mlecore.model.record import Digests, RunRecord
 from mlecore.runs.store import read_record, write_record
 from mlecore.util.child_environment import child_environment
 from mlecore_testing import drawn_groups
 
-COMPETITIONS = ("leaf-classification", "spaceship-titanic", "aerial-cactus-identification")
+sys.path.insert(0, str(Path(__file__).parent))
+from boards import COMPETITIONS, call
 
 Make = Callable[..., Path]
 
@@ -60,10 +60,6 @@ def _allow(board: Path, name: str, key: Path) -> None:
     """Let a key sign under a name."""
     with (board / "allowed_signers").open("a") as lines:
         lines.write(f"{name} {key.with_suffix('.pub').read_text()}")
-
-
-def call(*words: object) -> Result:
-    return CliRunner().invoke(main, ["leaderboard", *map(str, words)])
 
 
 @pytest.fixture

@@ -12,27 +12,14 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
-from click.testing import CliRunner, Result
+from boards import COMPETITIONS, build, call, check
 from mle_ext_leaderboard.checking import Check, guarded
 from mle_ext_leaderboard.proofs import ROWS
 
-from mlecore.cli import main
 from mlecore.model.record import Replaced
 from mlecore.util.printable import printable
 
 pytestmark = pytest.mark.slow
-
-COMPETITIONS = ("leaf-classification", "spaceship-titanic", "aerial-cactus-identification")
-
-
-def call(*words: object) -> Result:
-    return CliRunner().invoke(main, ["leaderboard", *map(str, words)])
-
-
-def check(board: Path, *words: object) -> tuple[int, str]:
-    done = call("check", *words, "--board", board)
-    assert "Traceback" not in done.output
-    return done.exit_code, done.output
 
 
 def test_a_good_entry(board: Path, make_export, add) -> None:
@@ -220,7 +207,7 @@ def test_hostile_forms(board: Path, make_export, add, old: str, new: str) -> Non
     path.write_text(text.replace(old, new))
     code, said = check(board)
     assert code == 1 and "error, schema:" in said and "\x1b" not in said, said
-    assert call("build", "--board", board, "--to", board.parent / "site").exit_code == 0
+    build(board)
 
 
 @pytest.mark.parametrize("content", [b"", b"[" * 10**6, b'{"format": 1}', b"\xff", b'{"hours": 1e999}'])
@@ -238,7 +225,7 @@ def test_huge_numbers(board: Path, make_export, add, name: str, value: float) ->
     path.write_text(json.dumps(values))
     code, said = check(board)
     assert code == 1 and ("a number that cannot be true" in said or "cannot be read" in said), said
-    assert call("build", "--board", board, "--to", board.parent / "site").exit_code == 0
+    build(board)
 
 
 def at_the_end(content: bytes) -> bytes:
@@ -273,7 +260,7 @@ def test_an_agent_s_name_may_be_anything(board: Path, make_export, add, agent: s
     assert tomllib.loads(path.read_text())["agent"] == printable(agent)
     code, said = check(board)
     assert code == 0 and "\u202e" not in said, said
-    assert call("build", "--board", board, "--to", board.parent / "site").exit_code == 0
+    build(board)
     assert "\u202e" not in (board.parent / "site" / "entries" / "alpha.html").read_text()
 
 

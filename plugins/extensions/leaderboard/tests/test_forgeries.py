@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from boards import check, shown, sign_as
+from click.testing import CliRunner
 from mle_ext_sharing.bundle import open_bundle
 from mle_ext_sharing.exporting import export_group
 from mle_ext_sharing.signed import add_signature
@@ -20,10 +20,6 @@ from mlecore.runs.store import load_group
 from mlecore_testing.graded_groups import COMPETITION, forge, prepare_published, write_graded_group
 
 pytestmark = pytest.mark.slow
-
-
-def call(*words: object) -> Result:
-    return CliRunner().invoke(main, [*map(str, words)])
 
 
 @pytest.fixture(scope="module")
@@ -51,21 +47,8 @@ def enter(board: Path, add, key: Path, data: Path) -> Callable[..., Path]:
     return enter
 
 
-def check(board: Path, *words: object) -> tuple[int, str]:
-    done = call("leaderboard", "check", *words, "--board", board)
-    assert "Traceback" not in done.output
-    return done.exit_code, done.output
-
-
-def build(board: Path) -> dict[str, Any]:
-    done = call("leaderboard", "build", "--board", board, "--to", board.parent / "site")
-    assert done.exit_code == 0, done.output
-    shown: dict[str, Any] = json.loads((board.parent / "site" / "leaderboard.json").read_text())
-    return shown
-
-
 def tags(board: Path) -> set[str]:
-    (table,) = build(board)["tables"]
+    (table,) = shown(board)["tables"]
     (row,) = table["rows"]
     return set(row["tags"])
 
@@ -94,7 +77,7 @@ def test_runs_on_other_data_are_undecided_and_have_their_own_tables(board: Path,
     for number in range(3):
         code, said = check(board, f"evil{number}", "--regrade", "--data", data)
         assert code == 3 and "undecided, regrading" in said, said
-    members = sorted(sorted(row["entry"] for row in table["rows"]) for table in build(board)["tables"])
+    members = sorted(sorted(row["entry"] for row in table["rows"]) for table in shown(board)["tables"])
     assert members == [["evil0"], ["evil1"], ["evil2"], ["honest", "too"]], members
 
 
@@ -121,11 +104,10 @@ def test_without_data_nothing_is_decided(board: Path, enter, tmp_path: Path) -> 
 def test_who_ran_it_cannot_vouch_for_the_scores(board: Path, enter, allow, bob: Path) -> None:
     export = enter("alpha")
     allow("alice@example.org", bob)
-    with open_bundle(export) as opened:
-        add_signature(export, opened.group, bob, "graded again", Comparison(runs=2))
+    sign_as(export, bob, "graded again", Comparison(runs=2))
     code, said = check(board, "alpha")
     assert code == 1 and "not a second party's: alice@example.org" in said, said
-    assert not build(board)["entries"][0]["ranked"]
+    assert not shown(board)["entries"][0]["ranked"]
     rules = board / "leaderboard.toml"
     rules.write_text(rules.read_text().replace("signed = true", "signed = false"))
     assert "claimed" in tags(board) and "regraded" not in tags(board)
@@ -137,7 +119,7 @@ def test_a_second_party_vouches_for_the_scores(board: Path, enter, data: Path, a
     allow("bob@example.org", bob)
     signers = board / "allowed_signers"
     words = ("--regrade", "--countersign", bob, "--allowed-signers", signers, "--data", data)
-    done = call("runs", "verify", export, *words)
+    done = CliRunner().invoke(main, ["runs", "verify", *map(str, (export, *words))])
     assert done.exit_code == 0, done.output
     code, said = check(board, "alpha")
     assert code == 0 and "claims" not in said, said

@@ -14,29 +14,17 @@ from xml.etree import ElementTree
 
 import pytest
 from attrs import evolve
-from click.testing import CliRunner, Result
+from boards import build, call, shown
 from mle_ext_leaderboard.board import open_board
 from mle_ext_leaderboard.disclosures import HARDWARE
 from mle_ext_leaderboard.tables import standings, tables, titles
 
-from mlecore.cli import main
 from mlecore_testing.browser import Browser
 from mlecore_testing.looks import Look
 
 pytestmark = pytest.mark.slow
 
 HOSTILE = '<script>alert(1)</script>"><img src=x onerror=alert(2)>'
-
-
-def call(*words: object) -> Result:
-    return CliRunner().invoke(main, ["leaderboard", *map(str, words)])
-
-
-def build(board: Path) -> Path:
-    site = board.parent / "site"
-    done = call("build", "--board", board, "--to", site)
-    assert done.exit_code == 0, done.output
-    return site
 
 
 def test_figures_are_those_of_the_exports(full: Path) -> None:
@@ -93,7 +81,7 @@ def test_what_is_in_no_table(full: Path) -> None:
 
 
 def test_tags(full: Path) -> None:
-    rows = json.loads((build(full) / "leaderboard.json").read_text())["tables"][0]["rows"]
+    rows = shown(full)["tables"][0]["rows"]
     tags = {row["entry"]: set(row["tags"]) for row in rows}
     assert "source" in tags["beta"] and "source" not in tags["alpha"]
     assert "signed" in tags["alpha"] and "regraded" not in tags["alpha"] and "judged" not in tags["alpha"]
@@ -129,7 +117,7 @@ def test_an_entry_has_its_setups_label(board: Path, make_export, add) -> None:
 
 def test_an_export_that_was_replaced_is_not_ranked(full: Path) -> None:
     shutil.copy(full / "entries" / "beta" / "export.zip", full / "entries" / "alpha" / "export.zip")
-    entries = json.loads((build(full) / "leaderboard.json").read_text())["entries"]
+    entries = shown(full)["entries"]
     (alpha,) = [each for each in entries if each["name"] == "alpha"]
     assert not alpha["ranked"] and "the SHA-256 of its bundle.json is" in alpha["why"]
 
