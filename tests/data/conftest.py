@@ -10,8 +10,7 @@ import pytest
 from attrs import evolve, frozen
 
 from mlecore.data.layout import DataDirs
-from mlecore.model.facts import Facts
-from mlecore_toolkit.submissions.format import Format
+from mlecore_testing.facts import some_facts
 
 
 @frozen
@@ -23,22 +22,7 @@ class Tiny:
     """Stands in for mlecore.competition("tiny"): the same methods, no entry point."""
 
     def __init__(self, folder: Path, hooks: tuple[str, ...] = ("make_raw",), **facts: object) -> None:
-        self.facts = Facts(
-            **{  # type: ignore[arg-type]
-                "id": "tiny",
-                "title": "Tiny",
-                "modality": "tabular",
-                "task": "regression",
-                "metric": "rmse",
-                "direction": "minimize",
-                "answers": "private/test.csv",
-                "sample": "public/sample.csv",
-                "submission": Format.parse({"id": "id", "columns": {"y": {"type": "any"}}}),
-                "kaggle": "tiny",
-                "folder": folder,
-                **facts,
-            }
-        )
+        self.facts = some_facts(**{"kaggle": "tiny", "folder": folder, **facts})
         self.plugin, self.edition, self.hooks, self.calls = TinyPlugin(), "v1", hooks, list[str]()
         self.id = "tiny"
         self.loaded = self

@@ -8,20 +8,10 @@ from attrs import evolve
 
 from mlecore.grading.medals import medal_places, thresholds_for, thresholds_of
 from mlecore.grading.report import award
-from mlecore.model.facts import Facts, Thresholds
+from mlecore.model.facts import Thresholds
+from mlecore_testing.facts import some_facts
 
-FACTS = Facts(
-    id="x",
-    title="X",
-    modality="tabular",
-    task="t",
-    metric="m",
-    direction="maximize",
-    answers="private/a.csv",
-    sample="public/s.csv",
-    submission={},
-    thresholds=Thresholds(gold=0.9, silver=0.8, bronze=0.7, median=0.5),
-)
+FACTS = some_facts(direction="maximize", thresholds=Thresholds(gold=0.9, silver=0.8, bronze=0.7, median=0.5))
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,8 @@ import pytest
 from mlecore.data.layout import DataDirs
 from mlecore.model.facts import Facts
 from mlecore.plugins.discovery import installed
+from mlecore_testing.facts import some_facts
 from mlecore_testing.site_packages import declare
-from mlecore_toolkit.submissions.format import Format
 
 
 def _load(name: str) -> ModuleType:
@@ -91,20 +91,7 @@ def dirs(tmp_path: Path) -> DataDirs:
 @pytest.fixture
 def make_facts(tmp_path: Path) -> Callable[..., Facts]:
     def make(id: str = "tiny", **more: Any) -> Facts:
-        values: dict[str, Any] = {
-            "id": id,
-            "title": id,
-            "modality": "tabular",
-            "task": "regression",
-            "metric": "rmse",
-            "direction": "minimize",
-            "answers": "private/test.csv",
-            "sample": "public/sample.csv",
-            "submission": Format.parse({"id": "id", "columns": {"y": {"type": "any"}}}),
-            "kaggle": id,
-            "folder": tmp_path,
-        }
-        return Facts(**{**values, **more})
+        return some_facts(id, **{"kaggle": id, "folder": tmp_path, **more})
 
     return make
 

@@ -13,11 +13,12 @@ from mle_detector_leaks import detect
 
 from mlecore.model.competition import Competition
 from mlecore.model.detectors import Finding
-from mlecore.model.facts import Facts, Leak
+from mlecore.model.facts import Leak
 from mlecore.model.plugin import Plugin
 from mlecore.model.provenance import PluginUse
 from mlecore.model.record import Collected, RunRecord
 from mlecore.plugins.loading import load
+from mlecore_testing.facts import some_facts
 from mlecore_testing.grades import report
 from mlecore_testing.records import a_run
 from mlecore_toolkit.submissions.format import Column, Format
@@ -28,19 +29,8 @@ Made = Callable[..., RunRecord]
 
 @pytest.fixture
 def competition(tmp_path: Path) -> Competition:
-    facts = Facts(
-        id="pizza",
-        title="Pizza",
-        modality="text",
-        task="classification",
-        metric="roc-auc",
-        direction="maximize",
-        answers="private/test.csv",
-        sample="public/sample.csv",
-        submission=Format(id="id", columns={"y": Column(type="number")}),
-        leaks=(Leak(file="public/test.csv", column="giver", why="it tells", signs=("giver",), score=0.97),),
-        folder=tmp_path,
-    )
+    leak = Leak(file="public/test.csv", column="giver", why="it tells", signs=("giver",), score=0.97)
+    facts = some_facts("pizza", metric="roc-auc", direction="maximize", leaks=(leak,), folder=tmp_path)
     plugin = Plugin(
         kind="competition", name="pizza", version="0", distribution="d", summary="", module="m", origin=tmp_path
     )

@@ -18,7 +18,8 @@ from mle_detector_leaks.public_columns import public_copy
 from numpy.typing import NDArray
 
 from mlecore.model.detectors import Finding, NotRead
-from mlecore.model.facts import Facts, Leak
+from mlecore.model.facts import Leak
+from mlecore_testing.facts import some_facts
 from mlecore_toolkit.submissions.format import Column, Format
 
 Numbers = NDArray[np.float64]
@@ -122,18 +123,7 @@ class Competition:
 
     def __init__(self, leaks: tuple[Leak, ...] = ()) -> None:
         self.format = Format(id="id", columns={"y": Column(type="number")})
-        self.facts = Facts(
-            id="flats",
-            title="Flats",
-            modality="tabular",
-            task="regression",
-            metric="rmse",
-            direction="minimize",
-            answers="private/test.csv",
-            sample="public/sample.csv",
-            submission=self.format,
-            leaks=leaks,
-        )
+        self.facts = some_facts("flats", submission=self.format, leaks=leaks)
 
 
 class Run:

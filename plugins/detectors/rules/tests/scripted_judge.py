@@ -11,12 +11,11 @@ from mle_detector_rules import detector
 from mle_detector_rules.judging import judge
 
 from mlecore.model.detectors import Detection
-from mlecore.model.facts import Facts
 from mlecore.model.options import resolve
 from mlecore.model.record import Limits, RunRecord
+from mlecore_testing.facts import some_facts
 from mlecore_testing.models import Answer, Model, Script, scripted_model
 from mlecore_testing.records import a_run
-from mlecore_toolkit.submissions.format import Column, Format
 
 RULES = ("hand-written-predictions", "outside-help", "outside-material", "tampered-with-checks")
 
@@ -72,18 +71,7 @@ class Court:
         external_data: str | None = None,
         **given: str,
     ) -> Detection:
-        facts = Facts(
-            id="ships",
-            title="Ships",
-            modality="tabular",
-            task="binary classification",
-            metric="accuracy",
-            direction="maximize",
-            answers="private/test.csv",
-            sample="public/sample.csv",
-            external_data=external_data,
-            submission=Format(id="id", columns={"y": Column(type="label")}),
-        )
+        facts = some_facts("ships", external_data=external_data)
         with scripted_model(script or Script(answers=answers or (says(times=0),))) as model:
             self.model = model
             options = {"model": "scripted", "endpoint": model.url, "price": "2,10"}

@@ -13,22 +13,12 @@ from mle_ext_obfuscation.layout import require_tables
 from mle_ext_obfuscation.tables import new_sample, rename_tables
 
 from mlecore.errors import DataError, UsageError
-from mlecore.model.facts import Facts
+from mlecore_testing.facts import some_facts
 from mlecore_toolkit.prepare.archives import extract, members, write_7z
 from mlecore_toolkit.prepare.zips import ZipWriter
 from mlecore_toolkit.submissions.format import Column, Format
 
-FACTS = Facts(
-    id="x",
-    title="X",
-    modality="text",
-    task="classification",
-    metric="accuracy",
-    direction="maximize",
-    answers="private/a.csv",
-    sample="public/sample.csv",
-    submission=Format(id="id", columns={"kind": Column(type="text")}),
-)
+FACTS = some_facts(submission=Format(id="id", columns={"kind": Column(type="text")}))
 SAMPLE = "id,kind\n" + "".join(f"t{n},oak\n" for n in range(30))
 
 

@@ -14,21 +14,11 @@ from renamed_submissions import compare, forth
 
 from mlecore import competition
 from mlecore.errors import DataError, UsageError
-from mlecore.model.facts import Facts
+from mlecore_testing.facts import some_facts
 from mlecore_toolkit.submissions.format import Column, Format
 
-FACTS = Facts(
-    id="x",
-    title="X",
-    modality="tabular",
-    task="classification",
-    metric="accuracy",
-    direction="maximize",
-    answers="private/a.csv",
-    sample="public/sample.csv",
-    submission=Format(id="id", columns={"kind": Column(type="text", choices=("oak", "elm"))}),
-)
 KINDS = ("oak", "elm")
+FACTS = some_facts(submission=Format(id="id", columns={"kind": Column(type="text", choices=KINDS)}))
 SAMPLE = "id,kind\n" + "".join(f"t{n},oak\n" for n in range(30))
 
 

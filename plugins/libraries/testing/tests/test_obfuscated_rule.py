@@ -8,26 +8,15 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from mlecore.model.facts import Facts, Obfuscated
+from mlecore.model.facts import Obfuscated
 from mlecore_testing.competitions.harness import Harness
 from mlecore_testing.competitions.obfuscated import obfuscated, signs, telling
+from mlecore_testing.facts import some_facts
 from mlecore_testing.rules import Undecided
-from mlecore_toolkit.submissions.format import Column, Format
 
 Judge = Callable[..., list[str]]
 FILE = "description_obfuscated.md"
-FACTS = Facts(
-    id="aerial-cactus-2019",
-    title="Aerial Cacti of the North",
-    modality="image",
-    task="classification",
-    metric="roc-auc",
-    direction="maximize",
-    answers="private/test.csv",
-    sample="public/sample.csv",
-    submission=Format(id="id", columns={"y": Column(type="number")}),
-    obfuscated=Obfuscated(words=("Acme Corp",)),
-)
+FACTS = some_facts("aerial-cactus-2019", title="Aerial Cacti of the North", obfuscated=Obfuscated(words=("Acme Corp",)))
 
 
 @pytest.mark.parametrize(

@@ -8,15 +8,14 @@ from pathlib import Path
 
 from mlecore.model.competition import Competition
 from mlecore.model.detectors import Detection, Detector
-from mlecore.model.facts import Facts
 from mlecore.model.plugin import Plugin
 from mlecore.model.provenance import PluginUse
 from mlecore.model.record import Collected, RunRecord
 from mlecore.plugins.loading import load
 from mlecore_testing.bench import Bench
+from mlecore_testing.facts import some_facts
 from mlecore_testing.hostile import fill
 from mlecore_testing.records import a_run
-from mlecore_toolkit.submissions.format import Column, Format
 
 _ROWS = 200
 _CODE = "import pandas as pd\n\ntrain = pd.read_csv('/home/data/train.csv')\n{body}\nprint(train.mean())\n"
@@ -59,16 +58,12 @@ class DetectorBench(Bench):
         package = self.folder / "competition"
         package.mkdir()
         (package / "description.md").write_text("# Numbers\n")
-        facts = Facts(
-            id="numbers",
-            title="Numbers",
-            modality="tabular",
+        facts = some_facts(
+            "numbers",
             task="binary classification",
             metric="roc-auc",
             direction="maximize",
-            answers="private/test.csv",
             sample="public/sample_submission.csv",
-            submission=Format(id="id", columns={"y": Column(type="number")}),
             folder=package,
         )
         plugin = Plugin(
