@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -10,6 +11,19 @@ from mlecore.cli.names import GROUP
 from mlecore.cli.shared import competitions_named, ids_in, runs_option, split_option, terminal_width
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+class _Points(click.ParamType[float]):
+    name = "points"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        try:
+            points = float(value)
+        except ValueError:
+            points = 0.0
+        if not 0 < points < 100:
+            self.fail(f"{value} is not between 0 and 100. Name groups before it: GROUP... --power", param, ctx)
+        return points
 
 
 @click.command("report")
@@ -33,6 +47,15 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--mix", is_flag=True, help="Average and compare runs even if they ran under different conditions.")
 @click.option("--against", type=click.Choice(["published"]), help="Compare with the published leaderboard.")
 @click.option(
+    "--power",
+    type=_Points(),
+    is_flag=False,
+    flag_value=10,
+    metavar="[POINTS]",
+    help="Estimate how many competitions and seeds tell two setups apart by so many percentage points (10 if none are "
+    "given), and find a small subset of the competitions that stands for all.",
+)
+@click.option(
     "--format",
     "form",
     type=click.Choice(["text", "markdown", "json", "csv", "html"]),
@@ -51,6 +74,7 @@ def command(
     pad_missing: bool,
     mix: bool,
     against: str | None,
+    power: float | None,
     form: str | None,
     output: Path | None,
     runs: Path,
@@ -86,6 +110,10 @@ def command(
     )
     appendices, notices = read_appendices(groups, runs)
     document = evolve(document, appendices=appendices, notices=notices)
+    if power is not None:
+        from mle_ext_report.planning import with_plans
+
+        document = with_plans(document, power)
     if output:
         with files_.output(output) as new:
             new.write_text(click.unstyle(rendered(document, form or "text")), encoding="utf-8", newline="\n")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attrs import asdict, field, frozen
 
@@ -16,6 +16,10 @@ from mle_ext_report.rates import Rate, SplitRates
 from mle_ext_report.statistics import Interval
 from mle_ext_report.tallies import Cost, DetectorUse, Failure
 from mlecore.model.data_kind import DataKind
+
+if TYPE_CHECKING:
+    from mle_ext_report.planning.power import Power
+    from mle_ext_report.planning.subsets import Subsets
 
 
 @frozen(kw_only=True)
@@ -154,6 +158,8 @@ class Document:
     trained_on: tuple[str, ...] = ()  # competitions that were left out of everything, as a model was trained on them
     appendices: tuple[Appendix, ...] = ()  # that extensions left in the groups' folders
     notices: tuple[str, ...] = ()  # what could not be read, beside runs
+    power: Power | None = None  # to tell two setups apart; with --power
+    subsets: Subsets | None = None  # None also for fewer than three setups
 
     @property
     def refused(self) -> bool:

@@ -12,6 +12,7 @@ from mle_ext_report.sections import pairs, problems, results
 from mle_ext_report.sections import setups as of_setups
 from mle_ext_report.sections.methods import conditions, differences, methods, unlike
 from mle_ext_report.sections.pairs import not_comparable, published_entries
+from mle_ext_report.sections.planning import planning
 
 _SETUPS, _ROWS, _FEW = 20, 10, 4  # rows of tables in the brief report
 _COLUMNS = 5  # setups in its table of results
@@ -36,6 +37,7 @@ def sections(document: Document) -> Iterator[Section]:
         pairs.editions(document),
         published_entries(document),
         not_comparable(document),
+        *planning(document),
         *(section(f"appendix-{n}", a.title, a.header, a.rows, a.notes) for n, a in enumerate(document.appendices)),
         problems.notes(of),
         differences(of),
@@ -48,7 +50,10 @@ def sections(document: Document) -> Iterator[Section]:
 
 
 def brief(document: Document) -> Iterator[Section]:
-    """The report in about 40 lines of a terminal: sections that are not empty, cut to their most telling rows."""
+    """The report in about 40 lines of a terminal: sections that are not empty, cut to their most telling rows. With
+    --power only its answers."""
+    if document.power:
+        return planning(document)
     of = document.setups
     found = (
         _cut(of_setups.in_small_print(of_setups.overview(of)), _SETUPS),

@@ -112,3 +112,16 @@ def _methods(document: Document) -> Iterator[tuple[str, str, str]]:
             "The same figure with runs that a detector flagged counted as failures.",
             "",
         )
+    if document.power:
+        yield (
+            "Chance to tell two setups apart",
+            "The test above on reports simulated with the correlations of the observed runs: threshold model of a "
+            "competition's difficulty, how much it suits a setup, and chance.",
+            "Ochi and Prentice 1984, Biometrika 71, 531-543",
+        )
+        yield (
+            "Competitions that stand for all",
+            "Forward selection by Pearson's correlation with shrunk covariances; cross-validated by leaving out "
+            "pairs of setups.",
+            "Airola et al. 2011, Computational Statistics & Data Analysis 55, 1828-1844",
+        )
