@@ -75,13 +75,14 @@ def one_line(text: str) -> str:
 
 @frozen(kw_only=True)
 class Section:
-    """A table with its title, and sentences below it."""
+    """A table with its title, sentences below it, and at last a line to copy."""
 
     id: str
     title: str
     header: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
     notes: tuple[str, ...] = ()
+    code: str = ""
 
 
 def section(

@@ -62,7 +62,7 @@ def text(document: Document, width: int | None = None) -> str:
         if section.rows:
             first, *rest = table_lines(section.header, section.rows, width, _SPARE)
             lines += [click.style(first, bold=True), *map(medal_style, rest)]
-        lines += [*map(folded, section.notes), ""]
+        lines += [*map(folded, section.notes), *filter(None, [section.code]), ""]
     lines.append(folded("More, with every run, rate and condition: --output report.html (or .md, .csv, .json)"))
     return "\n".join(lines) + "\n"
 
@@ -78,6 +78,8 @@ def markdown(document: Document) -> str:
             parts.append(markdown_table(section.header, section.rows))
         if section.notes:
             parts.append("\n".join(f"- {escaped(note)}" for note in section.notes))
+        if section.code:
+            parts.append(f"```toml\n{section.code}\n```")
     return "\n\n".join(parts) + "\n"
 
 

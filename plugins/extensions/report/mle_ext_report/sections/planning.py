@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from attrs import evolve
+
 from mle_ext_report.cells import NONE, Section, interval, section, some
 from mle_ext_report.document import Document
 from mlecore.util.units import counted
@@ -27,10 +29,10 @@ def planning(document: Document) -> Iterator[Section]:
 def _power(found: Power) -> Section:
     seeds = list(dict.fromkeys(cell.seeds for cell in found.cells))
     cells = {(cell.competitions, cell.seeds): f"{cell.power:.0f} %" for cell in found.cells}
-    rows = [(str(row), *(cells[row, n] for n in seeds)) for row in dict.fromkeys(row for row, _ in cells)]
+    rows = [(f"{row} competitions", *(cells[row, n] for n in seeds)) for row in dict.fromkeys(row for row, _ in cells)]
     needed = {cell.seeds: f"{cell.competitions} competitions" for cell in found.needed}
     rows.append(("80 % needs", *(needed.get(n, f"more than {found.limit}") for n in seeds)))
-    header = ("COMPETITIONS", *(counted(n, "seed").upper() for n in seeds))
+    header = ("DESIGN", *(counted(n, "seed").upper() for n in seeds))
     title = f"Chance to tell two setups apart by {found.points:g} points"
     return section("power", title, header, rows, _power_notes(found))
 
@@ -40,8 +42,8 @@ def _power_notes(found: Power) -> Iterator[str]:
     reached = "The cheapest design that reaches 80 %" if found.needed else "No design reaches 80 %. The largest"
     yield (
         f"{reached}: {counted(design.competitions, 'competition')} with {counted(design.seeds, 'seed')}, "
-        f"{counted(design.competitions * design.seeds, 'run')} per setup. Its chance is {design.power:.0f} %; as the "
-        f"observed runs are a sample, {interval(found.design_range, 0)} %."
+        f"{counted(design.competitions * design.seeds, 'run')} per setup. Its chance is {design.power:.0f} % "
+        f"({interval(found.design_range, 0)} %, as the observed runs are a sample)."
     )
     yield (
         f"A cell is the chance that a report finds p < 0.05 if one setup truly succeeds on {100 * model.low:.1f} % and "
@@ -63,7 +65,6 @@ def _subsets(found: Subsets | None) -> Section:
     title = "Competitions that stand for all"
     if found is None:
         return section("subsets", title, (), (), ["Fewer than three setups: no subset can be chosen."])
-    header = ["COMPETITIONS", "FITTED", "OPTIMISM", "CORRELATION", "95 % INTERVAL", "KENDALL'S TAU", "POINTS APART"]
     rows = []
     for row in found.found:
         cells = (NONE,) * 5
@@ -72,7 +73,10 @@ def _subsets(found: Subsets | None) -> Section:
             numbers = f"{optimism:.3f}", f"{of.correlation:.3f}", interval(of.interval, 3), f"{of.tau:.2f}"
             cells = (*numbers, f"{of.apart:.1f}")
         rows.append((str(len(row.ids)), f"{row.fitted:.3f}", *cells, f"{row.random:.3f}"))
-    return section("subsets", title, (*header, "RANDOM"), rows, _subset_notes(found))
+    header = ("SIZE", "FITTED", "OPTIMISM", "CORRELATION", "95 % INTERVAL", "TAU", "POINTS APART", "RANDOM")
+    made = section("subsets", title, header, rows, _subset_notes(found))
+    ids = found.chosen.ids if found.chosen else ()
+    return evolve(made, code=f"competitions = [{', '.join(map(json.dumps, ids))}]" if ids else "")
 
 
 def _subset_notes(found: Subsets) -> Iterator[str]:
@@ -81,17 +85,19 @@ def _subset_notes(found: Subsets) -> Iterator[str]:
     if not found.found:
         yield f"Too few to choose from: {counted(found.competitions, 'competition')} with results of every setup."
         return
-    chosen = found.chosen
-    if chosen and chosen.checked:
-        yield f"The smallest with a correlation of {found.level:g} has {len(chosen.ids)}. For a plan:"
-        yield f"competitions = [{', '.join(map(json.dumps, chosen.ids))}]"
-        yield f"Compare rates on it with each other only: from those on all they are {chosen.checked.apart:.1f} points apart."
-        if chosen.random >= chosen.checked.correlation:
-            yield "Random subsets of this size do as well: here their size matters, not the choice."
-    else:
-        yield f"None is recommended: no correlation of {found.level:g} is shown for setups on which it was not chosen."
     yield (
         f"How the rate on a subset goes with that on all {found.competitions} competitions that every setup ran. "
-        "FITTED is for the setups on which it was chosen, the next columns for setups that were left out of the choice "
-        "(which takes five). RANDOM is the mean correlation of random subsets."
+        "FITTED is the correlation over the setups on which the subset was chosen; CORRELATION, TAU (Kendall's, of the "
+        "ranking) and POINTS APART are those of setups that were left out of the choice (which takes five). RANDOM is "
+        "the mean correlation of random subsets."
+    )
+    chosen = found.chosen
+    if not (chosen and chosen.checked):
+        yield f"None is recommended: no correlation of {found.level:g} is shown for setups on which it was not chosen."
+        return
+    if chosen.random >= chosen.checked.correlation:
+        yield "Random subsets of this size do as well: here their size matters, not the choice."
+    yield (
+        f"The smallest with a correlation of {found.level:g} has {len(chosen.ids)}. Rates on it are "
+        f"{chosen.checked.apart:.1f} points apart from those on all, so compare them with each other only. For a plan:"
     )
