@@ -50,12 +50,12 @@ def _power_notes(found: Power) -> Iterator[str]:
         f"the other on {100 * model.high:.1f} % of competitions like these {found.competitions} (simulated, at most "
         f"± {max(cell.error for cell in found.cells):.0f} points)."
     )
-    seeds = (
-        "" if model.alike_seeds is None else f"two seeds of one setup end alike in {100 * model.alike_seeds:.0f} %, "
-    )
+    seeds = ""
+    if model.alike_seeds is not None:
+        seeds = f"two seeds of one setup ended alike in {100 * model.alike_seeds:.0f} % of cases, "
     yield (
-        f"Of {some(found.setups)}, {seeds}runs of two setups in {100 * model.alike_setups:.0f} % of cases. Setups that "
-        "are more alike, such as two versions of an agent, need fewer runs."
+        f"On one competition, {seeds}runs of two setups ended alike in {100 * model.alike_setups:.0f} % "
+        f"({some(found.setups)}). Setups that are more alike, such as two versions of an agent, need fewer runs."
     )
     if model.alike_seeds is None:
         yield "No setup ran a competition twice, so it is unknown what more seeds are worth."
