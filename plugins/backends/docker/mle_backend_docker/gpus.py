@@ -75,6 +75,14 @@ class Gpus:
                 )
             ]
         out = []
+        if (each := self.wanted(Resources())) and len({bool(resources.gpus) for resources in requested}) == 2:
+            out.append(
+                Problem(
+                    description=f"-B gpus would give {each} GPU(s) to runs whose plan gives them none",
+                    fix="Leave out -B gpus: the limits of each agent say how many it gets.",
+                    usage=True,
+                )
+            )
         unknown = [id for id in self.pool if id.isdigit() and id not in self.here]
         if unknown:
             out.append(

@@ -190,6 +190,15 @@ def test_gpus_that_are_not_there_or_too_many_are_problems_before_anything_starts
     assert [words in each for each in found] == [True] * bool(words)
 
 
+def test_runs_that_are_to_have_no_gpu_get_none_by_the_option() -> None:
+    """A plan that compares hardware: the option would give its runs without GPUs all of them."""
+    for option, fatal in (("0,1", ["-B gpus would give 2 GPU(s) to runs whose plan gives them none"]), (None, [])):
+        backend = DockerBackend({"gpus": option} if option else {}, Here(Runtimes={"nvidia": {}}))
+        backend.gpus.here = ("0", "1")
+        problems = backend.preflight([Resources(gpus=0), Resources(gpus=1), Resources(gpus=2)])
+        assert [each.description for each in problems if each.fatal] == fatal
+
+
 def test_an_engine_without_the_runtime_for_gpus_is_a_problem() -> None:
     backend = DockerBackend({"gpus": "1"}, Here())
     backend.gpus.here = ("0",)

@@ -97,8 +97,8 @@ def between(a: Iterable[RunRecord], b: Iterable[RunRecord]) -> dict[str, list[st
 def planned_differences(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> dict[str, tuple[str, str]]:
     """Limits that a plan gives to two of its agents on purpose -> both in words, such as "2 GPUs" and "no GPU".
 
-    Both must have their runs in the same groups. The class of hardware follows from the limits, unless the models of
-    GPUs differ, or CPUs that nothing limits.
+    Both must have their runs in the same groups. The class of hardware follows from the limits, unless runs did not get
+    the number of GPUs that was planned, or models of GPUs differ, or CPUs that nothing limits.
     """
     if not (a and b) or {run.group_uid for run in a} != {run.group_uid for run in b}:
         return {}
@@ -106,7 +106,8 @@ def planned_differences(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> dict[
     found = {name: (words, other[name]) for name, words in one.items() if words != other[name]}
     got = [runs[0].hardware for runs in (a, b)]
     kinds = {frozenset(hardware.gpus) for hardware in got if hardware.gpus}
-    explained = len(kinds) < 2 and ("CPUs" in found or got[0].cpus == got[1].cpus)
+    as_planned = all(len(runs[0].hardware.gpus) == runs[0].limits.gpus for runs in (a, b))
+    explained = as_planned and len(kinds) < 2 and ("CPUs" in found or got[0].cpus == got[1].cpus)
     if {"CPUs", "GPUs"} & found.keys() and explained and hardware_class(got[0]) != hardware_class(got[1]):
         found["hardware class"] = (hardware_class(got[0]), hardware_class(got[1]))
     return found

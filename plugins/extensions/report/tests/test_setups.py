@@ -116,8 +116,8 @@ def test_what_the_gateway_let_through_is_a_condition(run) -> None:
 def test_what_one_plan_varies_is_named_and_needs_no_mix(graded) -> None:
     """Setups of one group differ in limits because its plan says so; those of two groups may differ by accident."""
 
-    def side(gpus: int, group: str = "g", model: str = "NVIDIA H200", **limits: Any) -> list[Graded]:
-        hardware = Hardware(cpus=8, gpus=(model,) * gpus)
+    def side(gpus: int, group: str = "g", model: str = "NVIDIA H200", got: int = 0, **limits: Any) -> list[Graded]:
+        hardware = Hardware(cpus=8, gpus=(model,) * (got or gpus))
         more = {"limits": Limits(gpus=gpus, **limits), "hardware": hardware, "group": group}
         return [graded(f"c{n}", label=f"{gpus}-gpus", medal="gold" if gpus else None, **more) for n in range(8)]
 
@@ -134,5 +134,7 @@ def test_what_one_plan_varies_is_named_and_needs_no_mix(graded) -> None:
     assert not apart.differences and apart.differ.keys() == {"GPUs", "hardware class"} and not apart.by_plan
     (other,) = summarise([*side(1), *side(2, model="NVIDIA A10")]).comparisons
     assert not other.differences and other.differ.keys() == {"hardware class"}, "another model of GPU was not planned"
+    (wrong,) = summarise([*side(0, got=8), *side(1)]).comparisons
+    assert not wrong.differences and wrong.differ.keys() == {"hardware class"}, "the runs without GPUs had some"
     (longer,) = summarise([*side(1, time=86400.0), *side(0, time=360000.0)]).comparisons
     assert longer.by_plan["time limit"] == ("24h", "100h")
