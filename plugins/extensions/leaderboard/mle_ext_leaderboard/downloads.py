@@ -38,6 +38,7 @@ def _table(table: Table) -> dict[str, Any]:
         "competitions": list(table.ids),
         "goal": table.goal,
         "left_out": table.left_out,
+        "marks": table.marks,
         "rows": [_row(row) for row in table.rows],
     }
 
@@ -75,7 +76,19 @@ def entry_json(standing: Standing) -> bytes:
 def entries_csv(shown: Sequence[Table]) -> str:
     """A line per entry and table."""
     header = ["table", "rank", "rank_low", "rank_high", "entry", "agent", "version", "models", "goal", "rate"]
-    header += ["rate_low", "rate_high", "seeds", "runs", "valid", "hours_per_run", "usd", "tags", "like", "left_out"]
+    header += [
+        "rate_low",
+        "rate_high",
+        "percentile",
+        "seeds",
+        "runs",
+        "valid",
+        "hours_per_run",
+        "usd",
+        "tags",
+        "like",
+        "left_out",
+    ]
     return as_csv(header, [_cells(table, row) for table in shown for row in table.rows])
 
 
@@ -84,14 +97,15 @@ def _cells(table: Table, row: Row) -> list[object]:
     assert entry is not None
     low, high = place.interval or (None, None)
     values: list[object] = [table.title, place.rank, *place.ranks, row.standing.name, entry.agent, entry.version]
-    values += ["; ".join(entry.models), table.goal, place.rate, low, high, row.seeds, row.runs, row.valid, row.hours]
+    values += ["; ".join(entry.models), table.goal, place.rate, low, high, row.percentile, row.seeds, row.runs]
+    values += [row.valid, row.hours]
     return [*values, row.usd, " ".join(row.standing.tags), " ".join(row.like), table.left_out]
 
 
 def runs_csv(found: Sequence[Standing]) -> str:
     """A line per run of all entries that are not rejected."""
     names = ["competition", "seed", "state", "submission", "score", "medal", "above_median", "beats_sample"]
-    names += ["hours", "limit_hours", "usd", "tokens", "ranked"]
+    names += ["hours", "limit_hours", "usd", "tokens", "ranked", "percentile"]
     results = [(each.name, each.check.results) for each in found if each.check.results and not each.check.exit_code]
     return as_csv(
         ["entry", "edition", *names],

@@ -13,6 +13,7 @@ from mle_ext_report.pages.charts import Line, line_chart
 from mle_ext_report.pages.marks import Square, kind
 from mle_ext_report.pages.rates import Rate, RateRow, rate_bar, rate_top
 from mle_ext_report.pages.scale import Scale
+from mle_ext_report.percentile import mark_words
 from mle_ext_report.published import SOURCE, SPLITS, published
 from mle_ext_sharing.signed import NOT_PROVED, absent
 
@@ -54,6 +55,7 @@ class Pages:
         self._board, self._found, self._shown = board, found, shown
         self._templates = environment(_HERE / "templates")
         self._templates.globals |= {"tags": TAGS, "goals": GOALS, "figure": figure, "span": span, "keys": _keys}
+        self._templates.globals |= {"mark_words": mark_words}
         self._templates.globals |= {"axis": _axis, "bar": _bar, "shows": lambda tag: _SHOWN_BY.get(tag, "disclosures")}
         css, js = ((_HERE / "templates" / name).read_text(encoding="utf-8") for name in ("board.css", "board.js"))
         self._head = inline(css=css, js=js)

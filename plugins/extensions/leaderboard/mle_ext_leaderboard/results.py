@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 from mle_ext_report.cells import one_line
 from mle_ext_report.conditions import all_conditions
 from mle_ext_report.graded import Graded, read_graded
+from mle_ext_report.percentile import marks_of
 from mle_ext_report.progress import progress
 
 from mlecore.errors import DataError
@@ -47,6 +48,7 @@ class RunResult:
     ranked: bool  # could it have earned a medal?
     above_median: bool = False
     beats_sample: bool | None = None  # null if nobody knows
+    percentile: float | None = None  # among the teams of the human leaderboard; null if that was not at hand
     hours: float | None = None  # used
     limit_hours: float  # time limit
     usd: float | None = None  # of its models
@@ -93,6 +95,8 @@ class Results:
     data: str  # published, synthetic ...
     # competition -> digests of its data, answers, description and graders; several if the runs differ
     digests: Mapping[str, tuple[str, ...]]
+    # competition -> percentiles of the sample submission and the thresholds, where its leaderboard was at hand
+    marks: Mapping[str, Mapping[str, float]] = field(factory=dict)
     conditions: Mapping[str, tuple[str, ...]]  # condition -> values; more than one: they differ between the runs
     recorded: Recorded
     detectors: Mapping[str, Mapping[str, int]]  # detector -> outcome -> runs; empty: planned, and judged none
@@ -119,7 +123,9 @@ class Results:
         return {name: (sum(of.values()) - of.get("failed", 0), results) for name, of in self.detectors.items()}
 
     def shown_by(self, export: Results) -> bool:
-        """Are these the results of an export, whichever version of mlecore wrote them?"""
+        """Are these the results of an export, whichever version of mlecore wrote them? Older ones lack percentiles."""
+        if not self.marks and all(run.percentile is None for run in self.runs):
+            export = evolve(export, marks={}, runs=tuple(evolve(run, percentile=None) for run in export.runs))
         return evolve(export, mlecore=self.mlecore) == self
 
     def dumps(self) -> bytes:
@@ -152,6 +158,11 @@ def _impossible(results: Results) -> Iterator[str]:
             yield f"{run.competition} seed {run.seed} has a number that cannot be true: {max(numbers, key=abs):g}"
     if not all(0 <= value < _LARGEST for point in results.progress for value in point if value is not None):
         yield "progress has a number that cannot be true"
+    percentiles = [run.percentile for run in results.runs if run.percentile is not None]
+    if not all(
+        0 <= value <= 100 for of in (percentiles, *(of.values() for of in results.marks.values())) for value in of
+    ):
+        yield "there is a percentile that cannot be true"
     for (competition, seed), count in Counter((run.competition, run.seed) for run in results.runs).items():
         if count > 1:
             yield f"{competition}, seed {seed} occurs more than once"
@@ -180,6 +191,7 @@ def results_of(group: Path, bundle: str) -> Results:
         edition=_most(run.edition for run in begun),
         data=_most(run.data_kind or "unknown" for run in begun),
         digests=_digests(counting),
+        marks={each.run.competition: of for each in counting if each.report and (of := marks_of(each.report))},
         conditions=_conditions(begun),
         recorded=_recorded(begun),
         detectors=_detectors(graded),
@@ -207,6 +219,7 @@ def _run(item: Graded) -> RunResult:
         ranked=item.ranked,
         above_median=item.outcome.above_median,
         beats_sample=item.outcome.beats_sample,
+        percentile=item.outcome.percentile,
         hours=None if run.seconds is None else run.seconds / 3600,
         limit_hours=run.limits.time / 3600,
         usd=usage.cost_usd if usage else None,

@@ -10,6 +10,7 @@ from statistics import fmean
 from typing import Literal
 
 from attrs import evolve, field, frozen
+from mle_ext_report.percentile import mean_marks
 from mle_ext_report.rates import MEDALS, counts, left_out, unranked
 from mle_ext_sharing.bundle import OpenBundle
 from mle_ext_sharing.signed import has_second_party
@@ -113,6 +114,7 @@ class Row:
     seeds: int
     runs: int
     medals: tuple[tuple[str, float], ...]  # ("gold", 12.5) ...: they add up to the rate; empty without medals
+    percentile: float | None  # mean among human teams; None: not known for all competitions that the rate counts
     valid: float  # % of runs
     hours: float | None  # used per run, where known
     usd: float | None  # of all runs, where known
@@ -128,6 +130,7 @@ class Table:
     ids: tuple[str, ...]  # of the competitions
     goal: Goal
     left_out: str = ""  # which of them its rates leave out
+    marks: Mapping[str, float] = field(factory=dict)  # mean percentiles of the sample submission, median human, medals
     rows: tuple[Row, ...] = field(factory=tuple)
 
     @property
@@ -241,6 +244,7 @@ def _table(title: str, key: tuple[tuple[str, str], ...], ids: Sequence[str], mem
             tuple(members[other].name for other in place.like),
             runs[each.name],
             _stack(runs[each.name], counted) if medals else (),
+            _percentile(runs[each.name], counted) if medals else None,
         )
         for each, place in zip(members, ranked, strict=True)
     ]
@@ -251,6 +255,7 @@ def _table(title: str, key: tuple[tuple[str, str], ...], ids: Sequence[str], mem
         ids=tuple(ids),
         goal=goal,
         left_out=left_out(ids, without) if medals else "",
+        marks=_marks(members, counted) if any(row.percentile is not None for row in rows) else {},
         rows=tuple(rows),
     )
 
@@ -270,12 +275,33 @@ def _stack(runs: Sequence[RunResult], counted: Set[str]) -> tuple[tuple[str, flo
     return tuple((medal, 100 * fmean(each[medal] / each.total() for each in of.values())) for medal in MEDALS)
 
 
+def _percentile(runs: Sequence[RunResult], counted: Set[str]) -> float | None:
+    """The mean percentile, averaged as the rate is; None if that of one competition is unknown, as an entry may hide it
+    where it is low."""
+    of: dict[str, list[RunResult]] = defaultdict(list)
+    for run in runs:
+        if run.competition in counted:
+            of[run.competition].append(run)
+    if any(run.percentile is None and run.submission == "valid" for each in of.values() for run in each):
+        return None
+    known = all(any(run.percentile is not None for run in each) for each in of.values())
+    return fmean(fmean(run.percentile or 0.0 for run in each) for each in of.values()) if known else None
+
+
+def _marks(members: Sequence[Standing], counted: Set[str]) -> dict[str, float]:
+    """Means over the competitions; empty where two entries disagree."""
+    said = [each.check.results.marks for each in members if each.check.results and each.check.results.marks]
+    agreed = all(marks.get(id, first) == first for marks in said for id, first in said[0].items()) if said else False
+    return mean_marks(said[0], sorted(counted)) if agreed else {}
+
+
 def _row(
     standing: Standing,
     ranked: Ranked,
     like: tuple[str, ...],
     runs: Sequence[RunResult],
     medals: tuple[tuple[str, float], ...],
+    percentile: float | None,
 ) -> Row:
     hours = [run.hours for run in runs if run.hours is not None]
     costs = [run.usd for run in runs if run.usd is not None]
@@ -286,6 +312,7 @@ def _row(
         seeds=len({run.seed for run in runs}),
         runs=len(runs),
         medals=medals,
+        percentile=percentile,
         valid=100 * sum(run.submission == "valid" for run in runs) / len(runs),
         hours=sum(hours) / len(hours) if hours else None,
         usd=sum(costs) if costs else None,

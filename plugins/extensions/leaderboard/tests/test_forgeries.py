@@ -58,10 +58,12 @@ def test_edited_grades_are_rejected(board: Path, data: Path, enter) -> None:
     enter("honest")
     enter("sample", right=0.3, grade={"sample_score": 0.1, "beats_sample": True})
     enter("medal", grade={"gold_threshold": 0.1, "data_kind": "published", "percentile": 100.0})
+    enter("percentile", grade={"percentile": 99.0})
+    enter("marks", grade={"threshold_percentiles": {"gold": 60.0, "silver": 50.0, "bronze": 40.0, "median": 20.0}})
     enter("practice", record={"data_kind": "no_leaderboard"}, grade={"data_kind": "no_leaderboard"})
     code, said = check(board, "honest", "--regrade", "--data", data)
     assert code == 0 and "2 runs with the same result" in said and "claims" not in said, said
-    for name in ("sample", "medal", "practice"):
+    for name in ("sample", "medal", "percentile", "marks", "practice"):
         code, said = check(board, name, "--regrade", "--data", data)
         assert code == 1 and "error, regrading" in said, (name, said)
 

@@ -35,12 +35,16 @@ def test_figures_are_those_of_the_exports(full: Path) -> None:
     main_table = shown["tables"][0]
     assert main_table["goal"] == "any_medal" and main_table["conditions"]["time limit"] == "24h"
     for row in [row for table in shown["tables"] for row in table["rows"]]:
-        grades, hours, usd = read_export(full / "entries" / row["entry"] / "export.zip")
+        grades, percentiles, hours, usd = read_export(full / "entries" / row["entry"] / "export.zip")
         shares = [sum(won) / len(won) for won in grades.values()]
         assert row["rate"] == pytest.approx(100 * sum(shares) / len(shares), abs=1e-9)
+        places = [sum(place or 0 for place in each) / len(each) for each in percentiles.values()]
+        assert row["percentile"] == pytest.approx(sum(places) / len(places))
         assert sum(share for _, share in row["medals"]) == pytest.approx(row["rate"], abs=1e-9)
         assert row["runs"] == sum(map(len, grades.values())) and row["seeds"] == len(next(iter(grades.values())))
         assert row["hours"] == pytest.approx(sum(hours) / len(hours)) and row["usd"] == pytest.approx(sum(usd))
+    assert main_table["marks"] == {"sample": 5, "median": 50, "bronze": 90, "silver": 95, "gold": 99}
+    assert "the median human at 50.0" in (site / "index.html").read_text()
     rows = list(csv.DictReader(io.StringIO((site / "entries.csv").read_text())))
     assert {row["entry"]: float(row["rate"]) for row in rows if "12 h" not in row["table"]} == {
         row["entry"]: row["rate"] for row in main_table["rows"]
@@ -50,11 +54,24 @@ def test_figures_are_those_of_the_exports(full: Path) -> None:
     assert {run["entry"] for run in runs} == {"alpha", "beta", "gamma", "gamma-2", "longer", "gone"}
 
 
-def read_export(path: Path) -> tuple[dict[str, list[bool]], list[float], list[float]]:
-    """Competition -> medals; hours; dollars."""
+def test_a_percentile_needs_each_competition(full: Path) -> None:
+    """So that an entry cannot leave out those where it is low."""
+    path = full / "entries" / "alpha" / "results.json"
+    values = json.loads(path.read_text())
+    run = min((run for run in values["runs"] if run["submission"] == "valid"), key=lambda run: run["percentile"])
+    run["percentile"] = None
+    path.write_text(json.dumps(values))
+    (table, _) = json.loads((build(full) / "leaderboard.json").read_text())["tables"]
+    known = {row["entry"]: row["percentile"] is not None for row in table["rows"]}
+    assert known == {"alpha": False, "beta": True, "gamma-2": True}
+
+
+def read_export(path: Path) -> tuple[dict[str, list[bool]], dict[str, list[float | None]], list[float], list[float]]:
+    """Competition -> medals; competition -> percentiles; hours; dollars."""
     import zipfile
 
     grades: dict[str, list[bool]] = defaultdict(list)
+    percentiles: dict[str, list[float | None]] = defaultdict(list)
     hours, usd = [], []
     with zipfile.ZipFile(path) as archive:
         for name in archive.namelist():
@@ -63,9 +80,10 @@ def read_export(path: Path) -> tuple[dict[str, list[bool]], list[float], list[fl
                 grade = json.loads(archive.read(name.replace("run.json", "grade.json")))
                 medals = grade["gold_medal"] or grade["silver_medal"] or grade["bronze_medal"]
                 grades[record["competition"]].append(medals)
+                percentiles[record["competition"]].append(grade["percentile"])
                 hours.append(record["seconds"] / 3600)
                 usd.append(record["usage"]["cost_usd"])
-    return grades, hours, usd
+    return grades, percentiles, hours, usd
 
 
 def test_what_is_in_no_table(full: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from mlecore.model.report import Report
 
@@ -20,20 +20,28 @@ def percentile(report: Report | None) -> float | None:
     return _possible(report.percentile or 0.0)
 
 
-def mean_marks(reports: Iterable[tuple[str, Report | None]], competitions: Iterable[str]) -> dict[str, float]:
+def marks_of(report: Report) -> dict[str, float]:
+    """Mark -> its percentile; empty without a leaderboard at hand."""
+    sample = {} if report.sample_percentile is None else {"sample": report.sample_percentile}
+    known = {**sample, **(report.threshold_percentiles or {})}
+    return {name: _possible(known[name]) for name in MARKS if name in known}
+
+
+def mean_marks(marks: Mapping[str, Mapping[str, float]], competitions: Iterable[str]) -> dict[str, float]:
     """Mark -> its mean percentile over ``competitions``; one that is not known for each of them is left out.
 
-    ``reports``: of runs, with their competitions.
+    ``marks``: of each competition, as ``marks_of`` gives them.
     """
-    by_id = {competition: marks for competition, report in reports if report and (marks := _marks(report))}
-    found = [by_id.get(competition, {}) for competition in competitions]
-    known = [name for name in MARKS if found and all(name in marks for marks in found)]
-    return {name: statistics.fmean(marks[name] for marks in found) for name in known}
+    found = [marks.get(competition, {}) for competition in competitions]
+    known = [name for name in MARKS if found and all(name in each for each in found)]
+    return {name: statistics.fmean(each[name] for each in found) for name in known}
 
 
-def _marks(report: Report) -> dict[str, float]:
-    sample = {} if report.sample_percentile is None else {"sample": report.sample_percentile}
-    return {name: _possible(value) for name, value in {**(report.threshold_percentiles or {}), **sample}.items()}
+def mark_words(marks: Mapping[str, float]) -> str:
+    """Such as "the sample submission is at 12.3, the median human at 50.0, gold at 98.7"."""
+    names = {"sample": "the sample submission", "median": "the median human"}
+    said = [f"{names.get(name, name)} at {marks[name]:.1f}" for name in MARKS if name in marks]
+    return ", ".join(said).replace(" at ", " is at ", 1)
 
 
 def _possible(percentile: float) -> float:

@@ -18,7 +18,7 @@ from mle_ext_report.lines import run_line
 from mle_ext_report.names import small_print
 from mle_ext_report.notes import no_medals, notes, own
 from mle_ext_report.pages.marks import letter
-from mle_ext_report.percentile import mean_marks
+from mle_ext_report.percentile import marks_of, mean_marks
 from mle_ext_report.position import mean_positions
 from mle_ext_report.progress import progress
 from mle_ext_report.published import SOURCE, published
@@ -174,7 +174,7 @@ def split_summaries(
     outcomes = {seed: {id: item.outcome for id, item in part.items()} for seed, part in by_seed.items()}
     flagged = any(item.suspicions for item in planned if item.counts)
     clean = {seed: {id: item.unflagged for id, item in part.items()} for seed, part in by_seed.items()}
-    reports = [(item.run.competition, item.report) for item in planned]
+    marks = {item.run.competition: of for item in planned if item.report and (of := marks_of(item.report))}
     for row in all_rates(outcomes, competitions, pad, kinds, edition):
         yield SplitSummary(
             rates=row,
@@ -182,7 +182,7 @@ def split_summaries(
                 kind: None if rate is None else _interval(kind, row, outcomes) for kind, rate in row.rates.items()
             },
             without_flagged=split_rates(row.split, row.ids, clean, pad, kinds, edition).rates if flagged else None,
-            marks=mean_marks(reports, row.counted(PERCENTILE)) if row.rates.get(PERCENTILE) else {},
+            marks=mean_marks(marks, row.counted(PERCENTILE)) if row.rates.get(PERCENTILE) else {},
         )
 
 

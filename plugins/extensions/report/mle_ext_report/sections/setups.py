@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from attrs import evolve
 
@@ -21,7 +21,7 @@ from mle_ext_report.cells import (
     without_column,
 )
 from mle_ext_report.document import SetupSummary, SplitSummary, ranked
-from mle_ext_report.percentile import MARKS
+from mle_ext_report.percentile import mark_words
 from mle_ext_report.rates import MEDALS, PERCENTILE, RATES
 from mle_ext_report.statistics import LEVEL
 from mlecore.util.units import counted, show_duration
@@ -141,15 +141,8 @@ def goals(setups: Sequence[SetupSummary]) -> str:
 
 
 def _percentile(row: SplitSummary) -> str:
-    shown = f" On the same competitions, {marks(row.marks)}." if row.marks else ""
+    shown = f" On the same competitions, {mark_words(row.marks)}." if row.marks else ""
     return f"Percentile: the mean share of human teams that are not better.{shown}"
-
-
-def marks(found: Mapping[str, float]) -> str:
-    """Such as "the sample submission is at 12.3, the median human at 50.0, gold at 98.7"; all are mean percentiles."""
-    names = {"sample": "the sample submission", "median": "the median human"}
-    said = [f"{names.get(name, name)} at {found[name]:.1f}" for name in MARKS if name in found]
-    return ", ".join(said).replace(" at ", " is at ", 1)
 
 
 def _beside_rates(setups: Sequence[SetupSummary]) -> Iterator[str]:
@@ -165,5 +158,5 @@ def _beside_rates(setups: Sequence[SetupSummary]) -> Iterator[str]:
             )
     rows = ((setup.key, row) for setup in setups for row in setup.rates if row.marks)
     yield from said_once(
-        ((key, f"Percentiles over {row.rates.split}: {marks(row.marks)}.") for key, row in rows), len(setups)
+        ((key, f"Percentiles over {row.rates.split}: {mark_words(row.marks)}.") for key, row in rows), len(setups)
     )
