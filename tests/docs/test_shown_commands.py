@@ -55,6 +55,7 @@ NEEDS = {
     r"runs (adopt|grade .*--runs)": "a group from elsewhere",
     r"runs import (logs/|jobs/|scores)": "results of another harness",
     r"report logs": "a group from elsewhere",
+    r"report .*--trained-on": "a file of the reader's",
     r"export harbor": "prepared data of a split",
     r"data .* s3:": "a bucket",
     r"data leaderboard": "a Kaggle account, or a file of the reader's",
