@@ -183,6 +183,7 @@ def split_rates(
     without = unranked(wanted, edition, ((competition, run.ranked) for competition, run in runs))
     absent = {*(() if any(run.ranked for _, run in runs) else MEDAL_RATES)}
     absent |= {*(() if any(run.percentile is not None for _, run in runs) else (PERCENTILE,))}
+    unplaced = {*without, *_unplaced(runs)} if PERCENTILE not in absent else set()
     row = SplitRates(
         split=name,
         competitions=len(wanted),
@@ -192,7 +193,7 @@ def split_rates(
         padded=pad,
         rates={},
         unranked=without,
-        unplaced=() if PERCENTILE in absent else tuple(id for id in wanted if id in without or _unplaced(id, runs)),
+        unplaced=tuple(id for id in wanted if id in unplaced),
     )
     of_seeds = [seeds[seed] for seed in counted]
     return evolve(
@@ -200,12 +201,18 @@ def split_rates(
     )
 
 
-def _unplaced(competition: str, runs: Sequence[tuple[str, Outcome]]) -> bool:
-    """Had it no leaderboard at hand? A valid submission without a percentile shows it, or results that all have none;
-    of a competition without results nobody knows."""
-    results = [run for id, run in runs if id == competition and not run.missing]
-    unknown = [run for run in results if run.percentile is None]
-    return any(run.valid for run in unknown) or (bool(results) and unknown == results)
+def _unplaced(runs: Iterable[tuple[str, Outcome]]) -> set[str]:
+    """Competitions without a leaderboard at hand: a valid submission without a percentile shows it, or results that all
+    have none. Of a competition without results nobody knows."""
+    results: dict[str, list[Outcome]] = {}
+    for competition, run in runs:
+        if not run.missing:
+            results.setdefault(competition, []).append(run)
+    return {
+        competition
+        for competition, of in results.items()
+        if any(run.valid and run.percentile is None for run in of) or all(run.percentile is None for run in of)
+    }
 
 
 def _rate(kind: str, competitions: Sequence[str], seeds: Sequence[Mapping[str, Outcome]]) -> Rate | None:

@@ -9,11 +9,12 @@ from attrs import frozen
 from mle_ext_report.cells import interval
 from mle_ext_report.compare import goal_of
 from mle_ext_report.conditions import differences
+from mle_ext_report.document import SplitSummary
 from mle_ext_report.graded import Graded
 from mle_ext_report.names import small_print
 from mle_ext_report.pages import marks
 from mle_ext_report.pages.rates import Rate, RateRow
-from mle_ext_report.rates import MEDALS, unranked
+from mle_ext_report.rates import MEDALS, PERCENTILE, unranked
 from mle_ext_report.setups import Setup as ReportSetup
 from mle_ext_report.setups import setups as report_setups
 from mle_ext_report.summary import split_summaries
@@ -54,6 +55,12 @@ class Setup:
         """Mean, from the sample submission (0) to gold (1)."""
         known = [row.position for row in self.rows if row.position is not None]
         return statistics.fmean(known) if known else None
+
+    @property
+    def percentile(self) -> float | None:
+        """Mean, as in the report: None without a complete seed, or without leaderboards."""
+        found = _rates(self, (PERCENTILE,)).rates.rates[PERCENTILE]
+        return None if found is None or differences(item.run for item in self.found.counted) else found.mean
 
     @property
     def hours(self) -> float:
@@ -114,12 +121,16 @@ def rate_rows(setups: Sequence[Setup], evidence: Callable[[Setup], str]) -> tupl
     return words, sorted(rows, key=lambda row: row.rate.mean, reverse=True)
 
 
+def _rates(setup: Setup, kinds: Sequence[str]) -> SplitSummary:
+    """Over the planned competitions."""
+    planned = sorted({item.run.competition for item in setup.found.runs})
+    (found,) = split_summaries(setup.found.runs, planned, False, kinds, setup.found.edition)
+    return found
+
+
 def _rate_row(setup: Setup, goal: str, letter: str, evidence: str) -> RateRow | None:
     """None as long as no seed is complete, or where runs do not compare with each other."""
-    runs = setup.found.runs
-    planned = sorted({item.run.competition for item in runs})
-    kinds = (*MEDALS, goal) if goal == "any_medal" else (goal,)
-    (found,) = split_summaries(runs, planned, False, kinds, setup.found.edition)
+    found = _rates(setup, (*MEDALS, goal) if goal == "any_medal" else (goal,))
     mean, reach = found.rates.rates[goal], found.intervals[goal]
     if mean is None or differences(item.run for item in setup.found.counted):
         return None

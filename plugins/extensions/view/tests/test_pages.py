@@ -6,12 +6,16 @@ import json
 from pathlib import Path
 
 import groups_on_disk
+from mle_ext_report.sources import read_sources
+from mle_ext_report.summary import summarise
+from mle_ext_view.app import make_app
 from mle_ext_view.group_page import groups_page
 from mle_ext_view.run_page import run_page
 from mle_ext_view.site import Site
 from starlette.testclient import TestClient
 
 from mlecore.model.facts import Reference
+from mlecore_testing.drawn_groups import write_group
 from mlecore_testing.grades import report
 
 RUN = "g/finished/alpha--optical-digits--0"
@@ -53,6 +57,16 @@ def test_setups_have_the_letters_colours_and_rates_of_the_report(client: TestCli
     rates = page[page.index('class="rates"') : page.index('id="matrix"')]
     assert rates.index('series-1">B<') < rates.index("100.0 %") < rates.index('series-0">A<') < rates.index("50.0 %")
     assert 'series-1">B<' in text(client, "g/finished/beta--optical-digits--0/index.html")
+
+
+def test_setups_have_the_mean_percentile_of_the_report(tmp_path: Path) -> None:
+    write_group(tmp_path, "drawn", competitions=("leaf-classification", "dog-breed-identification"))
+    (setup,) = summarise(read_sources(["drawn"], [], tmp_path)).setups
+    assert setup.planned_rates is not None
+    rate = setup.planned_rates.rates.rates["percentile"]
+    client = TestClient(make_app(tmp_path, "t0ken"), base_url="http://127.0.0.1/t0ken/")
+    page = text(client, "g/drawn/index.html")
+    assert rate is not None and f'data-label="Percentile">{rate.mean:.1f}<' in page
 
 
 def test_a_group_has_its_agents_its_matrix_and_its_runs(client: TestClient) -> None:
