@@ -10,7 +10,7 @@ import os
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from mlecore.errors import BackendError, BackendUnreachable
 from mlecore.hookspecs import hookimpl
@@ -31,8 +31,8 @@ from mlecore.model.backends import (
     Sandbox,
 )
 from mlecore.model.options import Option
-from mlecore.util.globs import Glob
-from mlecore_jobs.fetching import Fetched, Receiver
+from mlecore_jobs.collect import collect
+from mlecore_jobs.fetching import Fetched
 
 NO_FLOUR = "the recipe has no flour"
 
@@ -151,15 +151,8 @@ class Folders(Backend):
     def fetch(self, handle: Handle, globs: Sequence[str], into: Path, max_bytes: int, max_files: int) -> Fetched:
         if (self.root / "cannot-fetch").exists():
             raise BackendError("the drawer is locked")
-        home = self._reach() / handle.name / "home"
-        receiver = Receiver(into, max_bytes, max_files)
-        for glob in map(Glob, globs):
-            for path in sorted(home.rglob("*")):
-                name = PurePosixPath(path.relative_to(home))
-                if path.is_file() and glob.matches(name):
-                    with path.open("rb") as source:
-                        receiver.take(name, path.stat().st_size, source)
-        return receiver.fetched()
+        folder = self._reach() / handle.name
+        return collect(folder / "home", globs, into, max_bytes, max_files, folder)
 
     def stop(self, handle: Handle, grace: float) -> None:
         path = self._reach() / handle.name / "job.json"

@@ -135,7 +135,7 @@ BROKEN = {
     "a backend that forgets the limit": (
         "backend",
         "cut",
-        {"collect.py": ("Receiver(into, max_bytes, max_files)", "Receiver(into, 9 << 20, max_files)")},
+        {"backend.py": ("into, max_bytes, max_files, outside)", "into, 9 << 20, max_files, outside)")},
         "with a limit of 1 MiB it fetched",
     ),
     "a backend that hands over everything": (
@@ -147,13 +147,13 @@ BROKEN = {
     "a backend with its own globs": (
         "backend",
         "globs",
-        {"collect.py": ("if glob.matches(path):", "if path.match(glob.text):")},
-        "for submission it fetched",
+        {"backend.py": ("folder.home, globs,", "folder.home, [glob.replace('**', '*') for glob in globs],")},
+        "for submission/**/* it fetched",
     ),
     "a backend that trusts the agent with the relay's log": (
         "backend",
         "hostile",
-        {"collect.py": ("receiver.take(path,", "receiver._take(path,")},
+        {"backend.py": ("outside = folder.path", 'outside = folder.home / "logs"')},
         "a job without a relay wrote logs/relay.jsonl",
     ),
     "a backend with its own variables": (
