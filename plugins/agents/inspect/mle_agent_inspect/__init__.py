@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from mle_lib_agents import PIP, PROMPT, launch_program, model, programs, temperature
+from mle_lib_agents import PIP, PROMPT, PROVIDER, launch_program, model, programs, temperature
 from mle_lib_agents.requirements import packages
 from mle_lib_agents.usage import reported
 
@@ -24,12 +24,7 @@ def agent() -> Agent:
         summary="agents of inspect_ai (PyPI), in the sandbox itself",
         options=(
             Option(name="agent", default="react", help="react, or a registered agent: package/name"),
-            Option(
-                name="provider",
-                default="openai",
-                choices=("openai", "anthropic"),
-                help="API of the endpoint: Chat Completions, or Anthropic's Messages",
-            ),
+            PROVIDER,
             temperature(),
             Option(name="messages", type="integer", default="1000", help="maximum number of messages"),
             Option(name="command-timeout", type="integer", help="seconds that a command may take; default: the run's"),

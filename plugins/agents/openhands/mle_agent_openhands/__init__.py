@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from mle_lib_agents import PIP, PROMPT, SESSIONS, launch_program, model, programs, temperature
+from mle_lib_agents import PIP, PROMPT, PROVIDER, SESSIONS, launch_program, model, programs, temperature
 from mle_lib_agents.requirements import packages
 from mle_lib_agents.usage import json_lines, table, total
 
@@ -31,12 +31,7 @@ def agent() -> Agent:
     return Agent(
         summary="OpenHands (PyPI), in the sandbox itself, continued while time is left",
         options=(
-            Option(
-                name="provider",
-                default="openai",
-                choices=("openai", "anthropic"),
-                help="API of the endpoint: Chat Completions, or Anthropic's Messages",
-            ),
+            PROVIDER,
             temperature(),
             Option(name="steps", type="integer", default="500", help="maximum number of actions per session"),
             Option(name="rounds", type="integer", default="100", help="maximum number of sessions"),

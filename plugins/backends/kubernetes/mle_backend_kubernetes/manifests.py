@@ -310,30 +310,18 @@ def config_map(
     name: str, content: Mapping[str, bytes], labels: Mapping[str, str], owners: list[dict[str, Any]]
 ) -> dict[str, Any]:
     """Small files."""
-    return {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {"name": name, "labels": dict(labels), "ownerReferences": owners},
-        "immutable": True,
-        "binaryData": _encoded(content),
-    }
+    metadata = {"name": name, "labels": dict(labels), "ownerReferences": owners}
+    encoded = {key: base64.b64encode(value).decode() for key, value in content.items()}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "immutable": True, "binaryData": encoded}
 
 
 def secret_object(
     name: str, content: Mapping[str, bytes], labels: Mapping[str, str], owners: list[dict[str, Any]]
 ) -> dict[str, Any]:
     """Values for the pods that mount it only."""
-    return {
-        "apiVersion": "v1",
-        "kind": "Secret",
-        "metadata": {"name": name, "labels": dict(labels), "ownerReferences": owners},
-        "immutable": True,
-        "data": _encoded(content),
-    }
-
-
-def _encoded(content: Mapping[str, bytes]) -> dict[str, str]:
-    return {key: base64.b64encode(value).decode() for key, value in content.items()}
+    found = config_map(name, content, labels, owners)
+    encoded = found.pop("binaryData")
+    return {**found, "kind": "Secret", "data": encoded}
 
 
 def merged(base: Any, change: Any) -> Any:

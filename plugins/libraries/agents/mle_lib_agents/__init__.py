@@ -16,6 +16,12 @@ SESSIONS = ("sessions.py", "clock.py", "ending.py")
 
 PROMPT = Option(name="prompt", help="text to add to the task's prompt")
 
+PROVIDER = Option(
+    name="provider",
+    default="openai",
+    choices=("openai", "anthropic"),
+    help="API of the endpoint: Chat Completions, or Anthropic's Messages",
+)
 
 PIP = Option(
     name="pip", help="packages for its code: comma-separated, or a file", default="numpy,pandas<3,scikit-learn"
