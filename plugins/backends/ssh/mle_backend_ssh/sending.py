@@ -69,12 +69,8 @@ def _entries(dataset: Dataset) -> Iterator[manifest.Entry]:
         if path.is_symlink() or not (path.is_file() or path.is_dir()):
             raise DataError(f"{path} is neither a file nor a folder; public data contain no others")
         if path.is_file():
-            yield manifest.Entry(path.relative_to(dataset.public).as_posix(), path.stat().st_size, _sha256(path))
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as source:
-        return hashlib.file_digest(source, "sha256").hexdigest()
+            name, size = path.relative_to(dataset.public).as_posix(), path.stat().st_size
+            yield manifest.Entry(name, size, manifest.sha256(str(path)))
 
 
 def numbered(content: Mapping[str, bytes | Path], first: int) -> tuple[dict[str, bytes | Path], list[Path]]:
