@@ -105,7 +105,9 @@ def _write_task(folder: Path, inputs: Inputs, settings: Settings, builder: Build
         _write_verifier(folder / "tests", inputs, inside, settings)
     else:
         kept = {f"{HOME}/{name}/": b"" for name in _KEPT}
-        config["environment"] |= {"docker_image": builder.build_agent(inputs, seen | kept), "workdir": str(HOME)}
+        image = builder.build_agent(inputs, seen | kept)
+        config["environment"] |= {"docker_image": image, "workdir": str(HOME)}
+        _text(folder / "environment" / "Dockerfile", f"FROM {image}\n")  # Harbor wants the folder, and git a file in it
         config["verifier"]["environment"] |= {
             "docker_image": builder.build_verifier(inputs, inside, tests),
             "network_mode": "public" if settings.mode == "public" else "no-network",
