@@ -9,7 +9,6 @@ from pathlib import Path
 
 from mlecore.errors import BackendError
 from mlecore.model.backends import Image
-from mlecore.model.provenance import file_digest
 from mlecore.util.child_environment import child_environment
 from mlecore_sandboxes import apptainer, environments, folders, view
 
@@ -43,7 +42,11 @@ def build(image: str, root: Path, log: Path) -> Image:
 
     def fetch() -> dict[str, object]:
         file = path if is_sif else _fetched(image, target / _SIF, log)
-        return {"asked": [image], "installed": [], "digest": f"sha256:{file_digest(file)}", "image": str(file)}
+        digest = hashlib.sha256()
+        with file.open("rb") as content:
+            while chunk := content.read(1 << 20):
+                digest.update(chunk)
+        return {"asked": [image], "installed": [], "digest": f"sha256:{digest.hexdigest()}", "image": str(file)}
 
     return environments.built_once(target, fetch)
 
