@@ -114,7 +114,7 @@ def progress(setups: Sequence[SetupSummary], numbers: Numbers) -> Markup:
     if not any(y for line in lines for _, y in line.points):
         return Markup("")
     hours = sorted({x for line in lines for x, _ in line.points})
-    ticks = hours if len(hours) < 9 else ()
+    ticks = hours if len(hours) < 9 and hours[0] >= 0.5 else ()  # else they overlap, or are no round numbers
     x = Scale(label="hours since the start", log=True, low=hours[0], high=hours[-1], ticks=ticks)
     return line_chart(lines, x, Scale(label=f"{goals(setups).lower()}, % of runs", low=0))
 
