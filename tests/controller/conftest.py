@@ -101,17 +101,20 @@ class Grader:
 
 
 class Recorder(Silent):
-    """Remembers what is said and what changed."""
+    """Remembers what is said and what changed, and does what ``on`` has for the state that a run is in now."""
 
     def __init__(self) -> None:
         self.said: list[str] = []
         self.changes: list[tuple[str, str]] = []
+        self.on: dict[str, Callable[[RunRecord], object]] = {}
 
     def say(self, text: str) -> None:
         self.said.append(text)
 
     def changed(self, record: Any, report: Any) -> None:
         self.changes.append((record.name, record.state))
+        if act := self.on.get(record.state):
+            act(record)
 
 
 class Lab:

@@ -47,14 +47,7 @@ def test_a_group_is_cancelled_in_one_file(lab, verb):
 
 def test_a_request_for_all_ends_those_at_work_too(lab):
     lab.make(("worker", {"seconds": "30"}), seeds=3, execution={"max_parallel": 1})
-    changed = lab.display.changed
-
-    def ask(record, report) -> None:
-        changed(record, report)
-        if record.state == "running":
-            requests.leave(lab.group.folder, requests.ALL, "cancel")
-
-    lab.display.changed = ask
+    lab.display.on["running"] = lambda record: requests.leave(lab.group.folder, requests.ALL, "cancel")
     assert lab.run().counts == {"cancelled": 3}
     ends = {record.name: record.ended for record in load_group(lab.group.folder)}
     assert ends == {NAMES[0]: "stopped", NAMES[1]: None, NAMES[2]: None}
@@ -66,18 +59,12 @@ def test_a_request_for_all_ends_those_at_work_too(lab):
 def test_a_controller_of_other_runs_cancels_too(lab, asked, left, last_moment):
     """As that of `runs grade` or `runs retry`, to which a cancellation is handed over while it holds the group."""
     lab.make(("worker", {"seconds": "30"}), seeds=3, execution={"max_parallel": 1})
-    changed = lab.display.changed
 
     def stop_it(controller) -> None:
-        def stop(record, report) -> None:
-            changed(record, report)
-            if record.state == "running":
-                controller.stop()
-
-        lab.display.changed = stop
+        lab.display.on["running"] = lambda record: controller.stop()
 
     lab.run(stop_it)
-    lab.display.changed = changed
+    lab.display.on.clear()
     with GroupLock(lab.group.folder) as lock:
         controller = lab.controller(lock)
         controller.start_new = False

@@ -139,15 +139,14 @@ def test_a_finding_that_comes_late_is_not_about_the_new_result(lab, graded):
 def test_a_controller_at_work_is_asked(lab):
     """It replaces the result of a run that has ended, while another one is still at work."""
     lab.make(("worker", {}), ("worker", {"seconds": "1.5"}))
-    changed, asked = lab.display.changed, []
+    asked = []
 
-    def watch(record, report):
-        changed(record, report)
-        if record.name == RUN and record.state == "graded" and not asked:
+    def ask(record):
+        if record.name == RUN and not asked:
             asked.append(True)
             requests.leave(lab.group.folder, RUN, "force")
 
-    lab.display.changed = watch
+    lab.display.on["graded"] = ask
     assert lab.run().complete
     record = lab.records()[RUN]
     assert record.state == "graded" and len(record.attempts) == 2 and len(record.forced) == 1

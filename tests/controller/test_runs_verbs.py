@@ -100,20 +100,15 @@ def test_a_run_whose_competition_is_missing_stays_planned(lab):
     assert states(lab.group.folder) == ["graded", "planned"]
 
 
-def test_a_run_whose_competition_is_missing_is_collected_and_graded_later(lab, monkeypatch):
+def test_a_run_whose_competition_is_missing_is_collected_and_graded_later(lab):
     lab.make(("worker", {"seconds": "0.2"}))
-    whole, changed = lab.experiment(), lab.display.changed
+    whole = lab.experiment()
     lab.experiment = lambda: whole
-    with monkeypatch.context() as patched, GroupLock(lab.group.folder) as lock:
+    with GroupLock(lab.group.folder) as lock:
         controller = lab.controller(lock)
-
-        def leave(record, report):
-            changed(record, report)
-            if record.state == "running":
-                controller.stop()
-
-        patched.setattr(lab.display, "changed", leave)
+        lab.display.on["running"] = lambda record: controller.stop()
         controller.run()
+    lab.display.on.clear()
     assert states(lab.group.folder) == ["running"]
     why = {"coins": "no competition 'coins' is installed"}
     lab.experiment = lambda: evolve(whole, inputs={}, missing_inputs=why)

@@ -29,18 +29,6 @@ def waiting(lab: Any) -> Path:
     return lab.backend_root / "pending"
 
 
-def on(lab: Any, state: str, act: Any) -> None:
-    """Have ``act(record)`` called when a run is in that state."""
-    changed = lab.display.changed
-
-    def told(record: RunRecord, report: object) -> None:
-        changed(record, report)
-        if record.state == state:
-            act(record)
-
-    lab.display.changed = told
-
-
 def test_it_waits_without_a_clock_and_then_runs(lab: Any, waiting: Path) -> None:
     seen: list[RunRecord] = []
 
@@ -49,7 +37,7 @@ def test_it_waits_without_a_clock_and_then_runs(lab: Any, waiting: Path) -> None
         seen.append(on_disk)
         waiting.unlink()
 
-    on(lab, "waiting", look)
+    lab.display.on["waiting"] = look
     assert lab.run().complete
     (found,), (record,) = seen, load_group(lab.group.folder)
     assert (found.state, found.reason) == ("waiting", "2 jobs are ahead of it")
@@ -96,7 +84,7 @@ def test_what_does_not_come_by_itself_fails_the_run(lab: Any, waiting: Path) -> 
 def test_the_next_controller_waits_on(lab: Any, waiting: Path) -> None:
     with GroupLock(lab.group.folder) as lock:
         controller = lab.controller(lock)
-        on(lab, "waiting", lambda record: controller.stop())
+        lab.display.on["waiting"] = lambda record: controller.stop()
         assert controller.run().interrupted
     shown = CliRunner().invoke(main, ["runs", "list", "g", "--runs", str(lab.runs)]).output
     assert "waiting" in shown and "2 jobs are ahead of it" in shown and "0s in all" in shown
@@ -111,7 +99,7 @@ def test_the_next_controller_waits_on(lab: Any, waiting: Path) -> None:
 
 
 def test_a_waiting_run_is_cancelled(lab: Any, waiting: Path) -> None:
-    on(lab, "waiting", lambda record: leave(lab.group.folder, NAME, "cancel"))
+    lab.display.on["waiting"] = lambda record: leave(lab.group.folder, NAME, "cancel")
     lab.run()
     (record,) = load_group(lab.group.folder)
     assert record.state == "cancelled" and not list((lab.backend_root / "jobs").iterdir())

@@ -18,21 +18,15 @@ from mlecore_jobs.fetching import GATEWAY_LOG, Fetched
 
 
 @pytest.fixture
-def at_work(lab, monkeypatch):
+def at_work(lab):
     """Of two runs, one is running and one is waiting. No controller is there any more."""
     lab.make(("worker", {}), name="before")
     lab.make(("worker", {"seconds": "600"}), seeds=2, name="long", execution={"max_parallel": 1})
-    changed, experiment = lab.display.changed, lab.experiment()
+    experiment = lab.experiment()
     lab.experiment = lambda: experiment
     with GroupLock(lab.group.folder) as lock:
         controller = lab.controller(lock)
-
-        def leave(record, report):
-            changed(record, report)
-            if record.state == "running":
-                controller.stop()
-
-        monkeypatch.setattr(lab.display, "changed", leave)
+        lab.display.on["running"] = lambda record: controller.stop()
         controller.run()
     assert sorted(record.state for record in load_group(lab.group.folder)) == ["planned", "running"]
     return lab.group.folder
