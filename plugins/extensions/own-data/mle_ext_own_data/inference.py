@@ -140,11 +140,8 @@ def _require(rows: Rows, asked: Asked, wanted: Sequence[str]) -> None:
             raise UsageError(
                 f"two columns are called {name}, so --target {name} could be either", fix="Give each its own name."
             )
-    for option in ("--id", "--group", "--time"):
-        if options[option] in asked.drop and options[option] is not None and option != "--id":
-            continue  # a group or a time may be hidden from agents
-        if options[option] in asked.drop and options[option] is not None:
-            raise UsageError(f"{options[option]} cannot be both --id and --drop")
+    if asked.id in asked.drop:  # a group or a time may be hidden from agents
+        raise UsageError(f"{asked.id} cannot be both --id and --drop")
     if asked.group and asked.time:
         raise UsageError("--group and --time cannot be used together", fix="Name what the split goes by.")
     if asked.test_size is not None and not 0 < asked.test_size < 1:
