@@ -17,6 +17,7 @@ from mlecore.errors import DataError
 from mlecore.grading.isolated import IsolatedGrader
 from mlecore.model.plan import Plan, PlannedData
 from mlecore.model.report import Report
+from mlecore_toolkit.submissions.frames import as_file
 
 
 @frozen
@@ -40,6 +41,12 @@ def inputs_of(competition: str, edition: str, synthetic: bool, digest: str) -> I
             fix="Export the task again, or name the data directory that it was exported from: export MLECORE_DATA=DIR",
         )
     return inputs
+
+
+def perfect(inputs: Inputs) -> bytes:
+    """The file of a perfect submission."""
+    with as_file(inputs.competition.perfect(inputs.data.private)) as path:
+        return path.read_bytes()
 
 
 async def grade(inputs: Inputs, submission: Path | None, kind: RewardKind) -> Graded:

@@ -10,8 +10,9 @@ import verifiers.v1 as vf
 from mle_ext_harbor.reward import RewardKind
 
 from mle_ext_verifiers import grading
-from mle_ext_verifiers.collecting import collect
+from mle_ext_verifiers.collecting import SUBMISSION, collect
 from mle_ext_verifiers.folders import TaskFolder, read_folders
+from mlecore.controller.experiment import Inputs
 from mlecore.errors import MlecoreError
 from mlecore.model.agents import HOME
 from mlecore.util.scratch import scratch
@@ -42,15 +43,28 @@ class CompetitionTask(vf.Task[CompetitionData]):
     @vf.reward
     async def grade(self, trace: vf.Trace, runtime: vf.Runtime) -> float:
         """The reward; the report and its numbers are recorded beside it."""
-        data = self.data
-        inputs = grading.inputs_of(data.competition, data.edition, data.synthetic, data.data_digest)
-        with scratch() as folder:
-            async with asyncio.timeout(_COLLECTING):
-                submission = await collect(runtime, inputs.submission_limit, folder)
-            graded = await grading.grade(inputs, submission, data.reward)
+        graded = await self._graded(await self._inputs(), runtime)
         trace.record_metrics(graded.metrics)
         trace.info["report"] = graded.report.to_json()
         return graded.reward
+
+    async def validate(self, runtime: vf.Runtime) -> bool:
+        """Write a perfect submission into the box: is its reward 1? `vf-validate` asks that, without a model."""
+        inputs = await self._inputs()
+        await runtime.write(SUBMISSION, await asyncio.to_thread(grading.perfect, inputs))
+        return (await self._graded(inputs, runtime)).reward == 1
+
+    async def _inputs(self) -> Inputs:
+        data = self.data
+        return await asyncio.to_thread(
+            grading.inputs_of, data.competition, data.edition, data.synthetic, data.data_digest
+        )
+
+    async def _graded(self, inputs: Inputs, runtime: vf.Runtime) -> grading.Graded:
+        with scratch() as folder:
+            async with asyncio.timeout(_COLLECTING):
+                submission = await collect(runtime, inputs.submission_limit, folder)
+            return await grading.grade(inputs, submission, self.data.reward)
 
 
 class CompetitionTaskset(vf.Taskset[CompetitionTask, TasksConfig]):
