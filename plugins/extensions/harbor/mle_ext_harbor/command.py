@@ -41,6 +41,11 @@ def command() -> None:
 )
 @click.option("--image", default="python:3.11-slim-bookworm", show_default=True, help="Base image of the agent.")
 @click.option("--verifier-image", help="Image with mlecore and the competitions. [default: one is built from an index]")
+@click.option(
+    "--no-verifier",
+    is_flag=True,
+    help="Write and build nothing that grades: mle-ext-verifiers grades on its own machine.",
+)
 @click.option("--time-limit", default="24h", show_default=True, help="Time limit per run, e.g. 24h or 90m.")
 @click.option("--cpus", type=float, help="CPUs per run.")
 @click.option("--memory", help="Memory per run, e.g. 16GB.")
@@ -61,6 +66,7 @@ def harbor(
     reward: RewardKind,
     image: str,
     verifier_image: str | None,
+    no_verifier: bool,
     time_limit: str,
     cpus: float | None,
     memory: str | None,
@@ -87,12 +93,15 @@ def harbor(
         raise UsageError("--allow and --network cannot be used together", fix="Use --allow alone.")
     if repository and delivery == "mount":
         raise UsageError("--repository names images, and the data are mounted", fix="Add --delivery image.")
+    if no_verifier and delivery == "mount":
+        raise UsageError("--no-verifier is for images, and the data are mounted", fix="Add --delivery image.")
     settings = Settings(
         edition=edition,
         synthetic=synthetic,
         data=tuple(str(path) for path in data),
         image=image,
         verifier_image=verifier_image,
+        verifier=not no_verifier,
         repository=(repository or "mlecore") if delivery == "image" else None,
         reward=reward,
         time_limit=limit_seconds(time_limit),
@@ -103,4 +112,5 @@ def harbor(
         network="none" if network == "none" else "open",
     )
     export(chosen, out, settings, say=lambda text: click.echo(text, err=True))
-    click.echo(f"{counted(len(chosen), 'task')} in {out}. To run them: harbor run -p {out} -a AGENT -m MODEL")
+    run = f"vf-eval mle-ext-verifiers --env.taskset.path {out}" if no_verifier else f"harbor run -p {out} -a AGENT"
+    click.echo(f"{counted(len(chosen), 'task')} in {out}. To run them: {run} -m MODEL")

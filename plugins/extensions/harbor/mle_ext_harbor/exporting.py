@@ -45,6 +45,7 @@ class Settings:
     data: tuple[str, ...]
     image: str
     verifier_image: str | None
+    verifier: bool  # False: Harbor does not grade, and no image has the answers
     repository: str | None  # of images with the data inside; None: the data are mounted
     reward: RewardKind
     time_limit: float  # seconds
@@ -91,36 +92,22 @@ def _write_task(folder: Path, inputs: Inputs, settings: Settings, builder: Build
     hardware = hardware_words(settings.cpus, settings.memory, settings.gpus, None)
     text = instructions(time_limit=settings.time_limit, hardware=hardware, network=settings.reaches).text
     _text(folder / "instruction.md", f"{text}\nTHE TASK: {inputs.shown.title}\n\n{inputs.shown.description}")
-    inside = evolve(
-        inputs.data,
-        root=_ROOT / "prepared",
-        lists=_ROOT / "lists",
-        leaderboard=_ROOT / "leaderboard.csv" if inputs.data.leaderboard else None,
-    )
-    seen, tests = _seen(inputs, text, cache), _tests(inputs, inside, settings)
-    for name, content in tests.items():
-        _file(folder / name, content)
+    seen = _seen(inputs, text, cache)
     if builder is None:
         _write_environment(folder / "environment", inputs.data, seen, settings)
-        _write_verifier(folder / "tests", inputs, inside, settings)
     else:
         kept = {f"{HOME}/{name}/": b"" for name in _KEPT}
         image = builder.build_agent(inputs, seen | kept)
         config["environment"] |= {"docker_image": image, "workdir": str(HOME)}
         _text(folder / "environment" / "Dockerfile", f"FROM {image}\n")  # Harbor wants the folder, and git a file in it
-        config["verifier"]["environment"] |= {
-            "docker_image": builder.build_verifier(inputs, inside, tests),
-            "network_mode": "public" if settings.mode == "public" else "no-network",
-        }
-        most = max(_COLLECTED, 10 * inputs.sample_bytes)
-        script = (VERIFIER / "collect.sh").read_text()
-        config["verifier"]["collect"] = [{"command": f"most={most}\n{script}", "timeout_sec": float(_SLACK)}]
+    if settings.verifier:
+        config["verifier"] = _write_verifier(folder / "tests", inputs, settings, builder)
     _text(folder / "task.toml", tomli_w.dumps(config, multiline_strings=True))
 
 
 def _config(inputs: Inputs, settings: Settings) -> dict[str, Any]:
     """task.toml, in version 1.4 of its schema."""
-    facts, limits = inputs.facts, inputs.facts.limits
+    facts = inputs.facts
     environment: dict[str, Any] = {"network_mode": settings.mode}
     if settings.allow:
         environment["allowed_hosts"] = list(settings.allow)
@@ -143,11 +130,6 @@ def _config(inputs: Inputs, settings: Settings) -> dict[str, Any]:
             "reward": settings.reward,
         },
         "agent": {"timeout_sec": settings.time_limit},
-        "verifier": {
-            "environment_mode": "separate",
-            "timeout_sec": float(limits.seconds + _SLACK),
-            "environment": {"memory_mb": int(limits.memory_gb * 1024) + 1024},
-        },
         "environment": environment,
     }
 
@@ -185,7 +167,35 @@ def _write_environment(folder: Path, data: Prepared, seen: Mapping[str, Content]
     _compose(folder, {f"{HOME}/data": data.public})
 
 
-def _write_verifier(folder: Path, inputs: Inputs, inside: Prepared, settings: Settings) -> None:
+def _write_verifier(folder: Path, inputs: Inputs, settings: Settings, builder: Builder | None) -> dict[str, Any]:
+    """What grades in a container of its own; the table about it for task.toml."""
+    inside = evolve(
+        inputs.data,
+        root=_ROOT / "prepared",
+        lists=_ROOT / "lists",
+        leaderboard=_ROOT / "leaderboard.csv" if inputs.data.leaderboard else None,
+    )
+    tests = _tests(inputs, inside, settings)
+    for name, content in tests.items():
+        _file(folder.parent / name, content)
+    limits = inputs.facts.limits
+    environment: dict[str, Any] = {"memory_mb": int(limits.memory_gb * 1024) + 1024}
+    table = {
+        "environment_mode": "separate",
+        "timeout_sec": float(limits.seconds + _SLACK),
+        "environment": environment,
+    }
+    if builder is None:
+        _write_verifier_image(folder, inputs, inside, settings)
+        return table
+    environment["docker_image"] = builder.build_verifier(inputs, inside, tests)
+    environment["network_mode"] = "public" if settings.mode == "public" else "no-network"
+    most = max(_COLLECTED, 10 * inputs.sample_bytes)
+    script = (VERIFIER / "collect.sh").read_text()
+    return {**table, "collect": [{"command": f"most={most}\n{script}", "timeout_sec": float(_SLACK)}]}
+
+
+def _write_verifier_image(folder: Path, inputs: Inputs, inside: Prepared, settings: Settings) -> None:
     """An image with mlecore and the competition, and a mount of the answers."""
     data, distribution = inputs.data, inputs.use.distribution
     wanted = f"mlecore=={version('mlecore')} {distribution}=={version(distribution)}"

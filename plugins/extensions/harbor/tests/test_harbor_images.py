@@ -97,6 +97,17 @@ def test_each_side_has_an_image_of_its_own(
     assert (tmp_path / "again" / ID / "task.toml").read_bytes() == (task / "task.toml").read_bytes()
 
 
+def test_without_a_verifier_nothing_has_answers(
+    data: Path, prepared: Prepared, built: dict[str, dict[str, bytes]], tmp_path: Path
+) -> None:
+    done = export(tmp_path / "tasks", data, "--delivery", "image", "--no-verifier")
+    assert done.exit_code == 0, done.output
+    assert len(built) == 2
+    written = {path.name for path in (tmp_path / "tasks" / ID).rglob("*")}
+    assert written == {"task.toml", "instruction.md"}
+    assert export(tmp_path / "mounted", data, "--no-verifier").exit_code == 2
+
+
 def test_names_of_images_need_images(data: Path, tmp_path: Path, built: dict[str, dict[str, bytes]]) -> None:
     assert export(tmp_path / "one", data, "--repository", "lab").exit_code == 2
     odd = export(tmp_path / "two", data, "--delivery", "image", "--repository", "https://lab")
