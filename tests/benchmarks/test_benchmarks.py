@@ -18,9 +18,11 @@ SMALLEST = {
     "startup.py": ["--rounds", "1", "--runs", "20"],
 }
 
+ELSEWHERE = {"rollouts.py"}  # by the tests of mle-ext-verifiers, in an environment with verifiers
+
 
 def test_all_are_tried() -> None:
-    assert set(SMALLEST) == {path.name for path in FOLDER.glob("[!_]*.py")}
+    assert set(SMALLEST) | ELSEWHERE == {path.name for path in FOLDER.glob("[!_]*.py")}
 
 
 @pytest.mark.slow

@@ -104,7 +104,7 @@ def test_without_a_verifier_nothing_has_answers(
     assert done.exit_code == 0, done.output
     assert len(built) == 2
     written = {path.name for path in (tmp_path / "tasks" / ID).rglob("*")}
-    assert written == {"task.toml", "instruction.md"}
+    assert written == {"task.toml", "instruction.md", "environment", "Dockerfile"}
     assert export(tmp_path / "mounted", data, "--no-verifier").exit_code == 2
 
 

@@ -23,6 +23,7 @@ from mlecore_testing.answers_hunt import found, program
 pytest.importorskip("verifiers", reason="verifiers is not installed")
 
 ID = "spaceship-titanic"
+BENCHMARK = Path(__file__).parents[4] / "benchmarks" / "rollouts.py"
 pytestmark = [pytest.mark.slow, pytest.mark.docker]
 
 
@@ -102,6 +103,13 @@ def test_a_perfect_submission_is_worth_everything_and_none_nothing(tasks: Path, 
     (file,) = tmp_path.rglob("results.jsonl")
     result = json.loads(file.read_text())
     assert (result["gold"]["valid"], result["noop"]["valid"], result["noop"]["reward"]) == (True, True, 0)
+
+
+def test_rollouts_are_measured(tasks: Path, data: Path) -> None:
+    command = [sys.executable, BENCHMARK, tasks, "--rollouts", "2"]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "MLECORE_DATA": str(data)})
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "an hour" in done.stdout
 
 
 def test_no_answers_are_in_the_box(
