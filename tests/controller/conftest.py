@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 from attrs import evolve
+from click.testing import CliRunner
 
+from mlecore.cli import main
 from mlecore.controller.context import Timing
 from mlecore.controller.display import Silent
 from mlecore.controller.experiment import Experiment, load_experiment
@@ -182,6 +184,19 @@ class Lab:
 @pytest.fixture
 def lab(tmp_path: Path, data: Path) -> Lab:
     return Lab(tmp_path, data)
+
+
+@pytest.fixture
+def cli(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[int, str]]:
+    """A command on the lab's data and runs: its exit code, and what it prints."""
+    monkeypatch.setenv("MLECORE_DATA", str(lab.data))
+
+    def call(*words: str, answer: str | None = None) -> tuple[int, str]:
+        result = CliRunner().invoke(main, [*words, "--runs", str(lab.runs)], input=answer)
+        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+        return result.exit_code, result.output
+
+    return call
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,7 @@ import errno
 import json
 
 import pytest
-from click.testing import CliRunner
 
-from mlecore.cli import main
 from mlecore.runs import requests
 from mlecore.runs.lock import GroupLock
 from mlecore.runs.store import load_group, open_group
@@ -17,32 +15,20 @@ from mlecore.util import files
 NAMES = ["worker--coins--0", "worker--coins--1", "worker--coins--2"]
 
 
-@pytest.fixture
-def verb(lab, monkeypatch):
-    monkeypatch.setenv("MLECORE_DATA", str(lab.data))
-
-    def call(*words: str) -> str:
-        result = CliRunner().invoke(main, [*words, "--runs", str(lab.runs)])
-        assert result.exception is None or isinstance(result.exception, SystemExit), result.exc_info
-        return result.output
-
-    return call
-
-
 def states(lab) -> dict[str, str]:
     return {record.name: record.state for record in load_group(lab.group.folder)}
 
 
-def test_a_group_is_cancelled_in_one_file(lab, verb):
+def test_a_group_is_cancelled_in_one_file(lab, cli):
     lab.make(("worker", {}), seeds=3)
-    verb("runs", "cancel", "g")
+    cli("runs", "cancel", "g")
     assert states(lab) == dict.fromkeys(NAMES, "cancelled")
     assert not list(lab.group.folder.glob("worker--*")) and not requests.pending(lab.group.folder)
     assert json.loads((lab.group.folder / "cancelled.json").read_text()) == {"format": 1, "runs": NAMES}
-    assert "3 cancelled" in verb("runs", "list")
-    assert "cancelled before it began" in verb("runs", "show", f"g/{NAMES[0]}")
+    assert "3 cancelled" in cli("runs", "list")[1]
+    assert "cancelled before it began" in cli("runs", "show", f"g/{NAMES[0]}")[1]
     assert lab.run().counts == {"cancelled": 3} and not (lab.backend_root / "starts.log").exists()
-    assert "nothing to cancel" in verb("runs", "cancel", "g")
+    assert "nothing to cancel" in cli("runs", "cancel", "g")[1]
 
 
 def test_a_request_for_all_ends_those_at_work_too(lab):

@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from mlecore.cli import main
 from mlecore.controller import records
 from mlecore.controller.api import run_group
 from mlecore.runs import requests
@@ -15,18 +13,6 @@ from mlecore.runs.folders import FINDINGS
 from mlecore.runs.store import read_record
 
 RUN = "worker--coins--0"
-
-
-@pytest.fixture
-def cli(lab, monkeypatch):
-    monkeypatch.setenv("MLECORE_DATA", str(lab.data))
-
-    def call(*arguments: str, answer: str | None = None) -> tuple[int, str]:
-        result = CliRunner().invoke(main, [*arguments, "--runs", str(lab.runs)], input=answer)
-        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
-        return result.exit_code, result.output
-
-    return call
 
 
 @pytest.fixture

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from attrs import evolve
-from click.testing import CliRunner
 
-from mlecore.cli import main
 from mlecore.runs import requests
 from mlecore.runs.lock import GroupLock
 from mlecore.runs.planning import make_plan
@@ -14,15 +14,8 @@ from mlecore.runs.store import create_group, load_group
 
 
 @pytest.fixture
-def runs(lab, monkeypatch):
-    monkeypatch.setenv("MLECORE_DATA", str(lab.data))
-
-    def call(verb: str, *names: str) -> tuple[int, str]:
-        result = CliRunner().invoke(main, ["runs", verb, "--runs", str(lab.runs), *names])
-        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
-        return result.exit_code, result.output
-
-    return call
+def runs(cli):
+    return partial(cli, "runs")
 
 
 def states(folder) -> list[str]:

@@ -6,9 +6,7 @@ import json
 import shutil
 
 import pytest
-from click.testing import CliRunner
 
-from mlecore.cli import main
 from mlecore.controller.snapshots import grade_snapshots
 from mlecore.errors import GradingError
 from mlecore.runs.store import load_group
@@ -41,38 +39,26 @@ def replaced(tmp_path, monkeypatch, installed):
     monkeypatch.setenv("PYTHONPATH", str(there))
 
 
-@pytest.fixture
-def verb(collected, monkeypatch):
-    monkeypatch.setenv("MLECORE_DATA", str(collected.data))
-
-    def call(*words: str) -> tuple[int, str]:
-        result = CliRunner().invoke(main, [words[0], *words[1:-1], "--runs", str(collected.runs), words[-1]])
-        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
-        return result.exit_code, result.output
-
-    return call
-
-
 def grade(lab) -> dict:
     return json.loads((lab.folder(RUN) / "grade.json").read_text())
 
 
 @pytest.mark.slow
-def test_another_plugin_does_not_grade_unasked(collected, verb, replaced):
-    code, output = verb("runs", "grade", "g")
+def test_another_plugin_does_not_grade_unasked(collected, cli, replaced):
+    code, output = cli("runs", "grade", "g")
     assert code == 3 and "another plugin of coins is installed" in output and "--with-installed" in output
     assert [record.state for record in load_group(collected.group.folder)] == ["collected"]
     assert not (collected.folder(RUN) / "grade.json").exists()
-    code, output = verb("runs", "grade", "--with-installed", "g")
+    code, output = cli("runs", "grade", "--with-installed", "g")
     assert code == 0, output
     assert grade(collected)["score"] == 1.0 and grade(collected)["began_with"].startswith("mle-test")
-    assert "Graded on request by another plugin" in verb("report", "g")[1]
+    assert "Graded on request by another plugin" in cli("report", "g")[1]
 
 
-def test_the_plugin_that_the_group_began_with_grades(collected, verb):
-    assert verb("runs", "grade", "g")[0] == 0
+def test_the_plugin_that_the_group_began_with_grades(collected, cli):
+    assert cli("runs", "grade", "g")[0] == 0
     assert grade(collected)["began_with"] == "" and grade(collected)["plugin_source"]
-    code, output = verb("runs", "grade", "g")
+    code, output = cli("runs", "grade", "g")
     assert code == 0 and "no run is waiting" in output
 
 
