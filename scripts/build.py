@@ -59,7 +59,7 @@ def stage(folder: Path) -> None:
         shutil.copy(ROOT / name, folder / name)
     workspace = (folder / "pyproject.toml").read_text(encoding="utf-8")
     rewrite(
-        folder / "pyproject.toml", re.sub(r'(?m)^exclude = \["plugins/.*\n', "", workspace)
+        folder / "pyproject.toml", re.sub(r'(?m)^exclude = \[\s*"plugins/[^]]*\]\n', "", workspace)
     )  # what is not locked is built, too
     rewrite(folder / "README.md", absolute_links((ROOT / "README.md").read_text(encoding="utf-8")))
 
