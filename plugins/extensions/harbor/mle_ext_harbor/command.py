@@ -112,5 +112,6 @@ def harbor(
         network="none" if network == "none" else "open",
     )
     export(chosen, out, settings, say=lambda text: click.echo(text, err=True))
-    run = f"vf-eval mle-ext-verifiers --env.taskset.path {out}" if no_verifier else f"harbor run -p {out} -a AGENT"
-    click.echo(f"{counted(len(chosen), 'task')} in {out}. To run them: {run} -m MODEL")
+    trained = f"vf-eval mle-ext-verifiers --env.taskset.path {out} --env.agent.runtime.type docker -m MODEL"
+    run = trained if no_verifier else f"harbor run -p {out} -a AGENT -m MODEL"
+    click.echo(f"{counted(len(chosen), 'task')} in {out}. To run them: {run}")

@@ -37,7 +37,8 @@ def read_folders(path: Path) -> list[TaskFolder]:
     found = sorted(path.glob("*/task.toml")) or [*path.glob("task.toml")]
     if not found:
         raise UsageError(
-            f"there are no tasks in {path}", fix=f"Write some: mlecore export harbor ID --delivery image --out {path}"
+            f"there are no tasks in {path}",
+            fix=f"Write some: mlecore export harbor ID --delivery image --no-verifier --reward position --out {path}",
         )
     return [_read(file.parent) for file in found]
 
