@@ -38,14 +38,14 @@ class CodeFile:
     text: str
 
 
-def code_files(folder: Path, not_read: list[NotRead], suffixes: Sequence[str] = CODE) -> Iterator[CodeFile]:
+def code_files(folder: Path, not_read: list[NotRead]) -> Iterator[CodeFile]:
     """The code files of a run, in order of their paths.
 
     Files that cannot be read, or that unpack code and run it, are added to ``not_read``.
     """
     found = 0
     for path in paths(folder, FOLDERS):
-        if path.suffix.lower() in suffixes:
+        if path.suffix.lower() in CODE:
             name = path.relative_to(folder).as_posix()
             if found == _MOST:
                 not_read.append(NotRead(file=printable(name), why=f"it and those after it: {_MOST} files were read"))

@@ -164,11 +164,11 @@ def test_an_export_that_is_kept_elsewhere(board: Path, make_export, add, key: Pa
 # which entry was first
 
 
-def copy_of(board: Path, name: str, to: str, date: str = "2020-01-01") -> None:
+def copy_of(board: Path, name: str, to: str) -> None:
     folder = Path(shutil.copytree(board / "entries" / name, board / "entries" / to))
     path = folder / "entry.toml"
     lines = path.read_text().splitlines()
-    path.write_text("\n".join(f'date = "{date}"' if line.startswith("date") else line for line in lines) + "\n")
+    path.write_text("\n".join('date = "2020-01-01"' if line.startswith("date") else line for line in lines) + "\n")
 
 
 def test_the_first_one_is_told_by_git(board: Path, make_export, add, key: Path) -> None:
@@ -352,10 +352,10 @@ def exchanged(folder: Path, mallory: Path) -> None:
     rewrite(export, change)
 
 
-def in_a_zip(name: str, content: bytes = b"x") -> Callable[[Path, Path], None]:
+def in_a_zip(name: str) -> Callable[[Path, Path], None]:
     def add(folder: Path, mallory: Path) -> None:
         with zipfile.ZipFile(folder / "export.zip", "a") as archive:
-            archive.writestr(name, content)
+            archive.writestr(name, b"x")
 
     return add
 

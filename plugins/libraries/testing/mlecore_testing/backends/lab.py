@@ -70,9 +70,9 @@ class Lab(Generic[B]):
         """What it has printed so far."""
         return b"".join(self.backend.logs(handle))
 
-    def said(self, handle: Handle, word: str, seconds: float = 120.0) -> None:
+    def said(self, handle: Handle, word: str) -> None:
         """Wait until it has printed ``word``."""
-        self.until(lambda: word.encode() in self.logs(handle), lambda: self.status(handle), seconds)
+        self.until(lambda: word.encode() in self.logs(handle), lambda: self.status(handle))
 
     def clear(self) -> None:
         """Remove all of its jobs as a controller would."""

@@ -49,18 +49,18 @@ def read_answers(path: Path, columns: Sequence[str] = (), *, verbatim: Sequence[
     return answers
 
 
-def columns_of(submission: Table, columns: Sequence[str], *, only: bool = False, may: Sequence[str] = ()) -> DataFrame:
+def columns_of(submission: Table, columns: Sequence[str], *, only: bool = False) -> DataFrame:
     """The submission's table in file order. Raises InvalidSubmission if it lacks one of ``columns``.
 
-    ``only``: also rejects other columns, except those in ``may``. The order of columns is free.
+    ``only``: also rejects other columns. The order of columns is free.
     """
     frame = submission.frame()
-    refuse_columns(frame, columns, only=only, may=may)
+    refuse_columns(frame, columns, only=only)
     return frame
 
 
 def refuse_columns(frame: DataFrame, columns: Sequence[str], *, only: bool = False, may: Sequence[str] = ()) -> None:
-    """Raises InvalidSubmission for a table that ``columns_of`` rejects."""
+    """Raises InvalidSubmission for a table that ``columns_of`` rejects, but for other columns that are in ``may``."""
     found = list(frame.columns)
     if missing := [column for column in columns if column not in frame.columns]:
         if not found:
