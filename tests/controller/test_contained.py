@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from mlecore.controller.api import run
+from mlecore.controller.collect import MAX_SNAPSHOTS
 from mlecore.model.record import RunRecord
 from mlecore.runs.store import grade_of, read_record
 
@@ -109,7 +110,7 @@ def test_what_a_sandbox_says_of_itself_is_not_believed(attempt, end, ended, limi
     assert record.hardware.cpus == 1 and record.hardware.gpus == () and "fast" not in record.hardware.cpu
     if ended == "timed_out":
         assert record.seconds > 2 and "its sandbox reported 0.5 s" in record.reason
-    assert any("init keeps 100 at most" in words for words in record.collected.refused)
+    assert any(f"init keeps {MAX_SNAPSHOTS} at most" in words for words in record.collected.refused)
 
 
 def test_a_home_that_is_locked_is_collected(attempt):
