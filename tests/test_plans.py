@@ -62,7 +62,7 @@ def drawn(runs: Path, plan: Plan) -> Path:
         more = record.limits.gpus * 0.3 + record.limits.time / 360_000
         record = evolve(record, folder=group.folder / record.name)
         write_run(record, random.Random(record.name), min(1.0, 0.2 + more), medals=True)
-        record = next(found for found in load_group(group.folder) if found.name == record.name)
+    for record in load_group(group.folder):
         hardware = Hardware(cpus=record.limits.cpus, gpus=("NVIDIA A10",) * record.limits.gpus)
         (record.folder / "run.json").write_bytes(evolve(record, hardware=hardware).dumps())
     return group.folder
