@@ -18,6 +18,7 @@ def call(*words: str) -> Result:
     return CliRunner().invoke(main, list(words))
 
 
+@pytest.mark.slow
 def test_from_prepare_to_a_grade(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MLECORE_DATA", str(tmp_path / "data"))

@@ -144,6 +144,7 @@ def test_few_setups_get_a_warning_or_no_subset() -> None:
     assert four is not None and not four.chosen and all(row.checked is None for row in four.found)
 
 
+@pytest.mark.slow
 def test_the_command(two_groups, tmp_path) -> None:
     words = ("good", "bad", "--runs", str(two_groups), "--power", "20", "--output")
     shown = report(*words, str(tmp_path / "r.json"))
@@ -157,6 +158,7 @@ def test_the_command(two_groups, tmp_path) -> None:
     assert "Chance to tell two setups apart" in (tmp_path / "r.html").read_text()
 
 
+@pytest.mark.slow
 def test_a_plan_can_paste_the_subset(tmp_path) -> None:
     import tomllib
 

@@ -21,7 +21,7 @@ INIT = INSIDE / "init"
 SHELLS = {"dash": ["dash"], "bash": ["bash", "--posix"], "busybox": ["busybox", "ash"]}
 
 
-@pytest.fixture(params=sorted(SHELLS))
+@pytest.fixture(params=["dash", *(pytest.param(name, marks=pytest.mark.slow) for name in ("bash", "busybox"))])
 def shell(request: pytest.FixtureRequest) -> list[str]:
     argv = SHELLS[request.param]
     if shutil.which(argv[0]) is None:
