@@ -14,6 +14,7 @@ import mlecore
 from mlecore.data.prepared import Prepared
 from mlecore.model.facts import Reference
 from mlecore.model.report import Report
+from mlecore_testing import grades
 
 ID = "spaceship-titanic"
 LOSS = {"is_lower_better": True, "sample_score": 4.0, "gold_threshold": 2.0}
@@ -22,28 +23,13 @@ NO_MEDALS: dict[str, Any] = {"data_kind": "synthetic", "gold_threshold": None}
 REFERENCE = Reference(gold=0.7, silver=0.6, bronze=0.5, median=0.4, agents=("baseline",), seeds=1, date="", data="")
 
 
+THRESHOLDS = ("gold_threshold", "silver_threshold", "bronze_threshold", "median_threshold")
+
+
 def report(score: float | None, **values: Any) -> Report:
-    there = score is not None
-    made = Report(
-        competition_id=ID,
-        score=score if score is not None and math.isfinite(score) else None,
-        score_text=repr(score) if there else None,
-        gold_threshold=None,
-        silver_threshold=None,
-        bronze_threshold=None,
-        median_threshold=None,
-        any_medal=False,
-        gold_medal=False,
-        silver_medal=False,
-        bronze_medal=False,
-        above_median=False,
-        submission_exists=there,
-        valid_submission=there,
-        is_lower_better=False,
-        created_at="2026-11-28T12:00:00+00:00",
-        submission_path="",
-        status="graded" if there else "none",
-    )
+    """Without thresholds and a score of the sample submission, unless they are given."""
+    made = grades.report(score, above_median=False, sample_score=None, beats_sample=None, **dict.fromkeys(THRESHOLDS))
+    made = evolve(made, score=score if score is not None and math.isfinite(score) else None)
     made = evolve(made, **values)
     if made.sample_score is None or score is None:
         return made
