@@ -1,4 +1,4 @@
-"""The studies in plans/: each can be run, costs what it says, and its report decides it."""
+"""Each study in plans/ can be run, costs what its head states, and is decided by its report."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ def call(*words: object) -> Result:
 
 
 def check(board: Path, *words: object) -> tuple[int, str]:
-    """The exit code of `leaderboard check`, and what it says."""
+    """The exit code and the output of `leaderboard check`."""
     done = call("check", *words, "--board", board)
     assert "Traceback" not in done.output
     return done.exit_code, done.output
