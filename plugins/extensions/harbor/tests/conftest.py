@@ -14,19 +14,14 @@ from mle_ext_harbor.exporting import VERIFIER
 import mlecore
 from mlecore.cli import main
 from mlecore.data.prepared import Prepared
+from mlecore_testing.synthetic_data import prepare_synthetic
 
 ID = "spaceship-titanic"
 
 
 @pytest.fixture(scope="session")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from mlecore.data.layout import DataDirs
-    from mlecore.data.preparing import prepare
-    from mlecore.data.sources import Synthetic
-
-    folder = tmp_path_factory.mktemp("data")
-    prepare(mlecore.competition(ID), DataDirs.of([folder]), Synthetic())
-    return folder
+    return prepare_synthetic(ID, tmp_path_factory.mktemp("data"))
 
 
 @pytest.fixture(scope="session")

@@ -11,6 +11,7 @@ import pytest
 
 import mlecore
 from mlecore.data.prepared import Prepared
+from mlecore_testing.synthetic_data import prepare_synthetic
 
 ID = "spaceship-titanic"
 HERE = Path(__file__).parent
@@ -19,13 +20,7 @@ HERE = Path(__file__).parent
 @pytest.fixture(scope="session")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data directory with synthetic data."""
-    from mlecore.data.layout import DataDirs
-    from mlecore.data.preparing import prepare
-    from mlecore.data.sources import Synthetic
-
-    folder = tmp_path_factory.mktemp("data")
-    prepare(mlecore.competition(ID), DataDirs.of([folder]), Synthetic())
-    return folder
+    return prepare_synthetic(ID, tmp_path_factory.mktemp("data"))
 
 
 @pytest.fixture(scope="session")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from mlecore_testing.own_environment import environment, run_tests
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[3]
@@ -42,22 +42,11 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The interpreter of an environment with verifiers."""
-    uv = Path(sys.executable).parent / "uv"
-    venv = tmp_path_factory.mktemp("verifiers") / "venv"
-    python = venv / "bin" / "python"
-    subprocess.run([uv, "venv", "-q", "--python", sys.executable, venv], check=True)
-    members = [part for name in ("", *(f"plugins/{member}" for member in MEMBERS)) for part in ("-e", str(ROOT / name))]
-    subprocess.run([uv, "pip", "install", "-q", "--python", python, *members, "pytest>=8.3,<9.2"], check=True, cwd=ROOT)
-    return python
+    return environment(tmp_path_factory.mktemp("verifiers") / "venv", ROOT, MEMBERS)
 
 
 def run(python: Path, folder: Path, *tests: str) -> None:
-    command = [python, "-m", "pytest", "-q", "-c", ROOT / "pyproject.toml", f"--confcutdir={HERE}"]
-    command += ["-p", "no:cacheprovider", *(HERE / test for test in tests)]
-    env = {**os.environ, "PYTEST_ADDOPTS": ""}
-    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout[-3000:]
-    assert "skipped" not in done.stdout
+    run_tests(python, [HERE / test for test in tests], ROOT, folder)
 
 
 def test_tasks_and_grading(python: Path, tmp_path: Path) -> None:
