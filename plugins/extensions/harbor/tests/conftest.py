@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -50,6 +51,7 @@ def verify(
         spec = importlib.util.spec_from_file_location("grade", VERIFIER / "grade.py")
         assert spec and spec.loader
         monkeypatch.syspath_prepend(task / "tests")
+        monkeypatch.setattr(sys, "dont_write_bytecode", True)  # other tests read the folder, too
         program = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(program)
         (tmp_path / "settings.json").write_bytes((task / "tests" / "settings.json").read_bytes())
