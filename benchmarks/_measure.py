@@ -49,7 +49,7 @@ def python(code: str, *args: object) -> list[str]:
 
 
 def rounds(steps: Mapping[str, Callable[[], Measured]], count: int = 3) -> dict[str, Measured]:
-    """Of each step the best seconds and the highest peak of ``count`` rounds."""
+    """The best time and the highest peak of each step over ``count`` rounds."""
     taken: dict[str, list[Measured]] = {name: [] for name in steps}
     for _ in range(count):
         for name, step in steps.items():

@@ -62,7 +62,7 @@ def steps(competition: str, size: float, folder: Path) -> dict[str, Callable[[],
 
 
 def megabytes(folder: Path) -> float:
-    """Of all files below a folder."""
+    """Total size of the files below a folder."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
 
 

@@ -36,7 +36,7 @@ SENSIBLE = dict.fromkeys(("bms-molecular-translation", "uw-madison-gi-tract-imag
 
 @frozen(kw_only=True)
 class Figures:
-    """Of one competition."""
+    """What was measured for one competition."""
 
     mb: float  # unpacked
     limit: float  # seconds of CPU

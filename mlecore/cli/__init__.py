@@ -55,7 +55,7 @@ class Commands(click.Group):
         self._own, self._of = [*own], of
 
     def _names(self, given: Iterable[str]) -> dict[str, str]:
-        """Of the plugins' commands: name in this group -> whole name."""
+        """Commands of plugins: name in this group -> full name."""
         return {name.rpartition(".")[2]: name for name in sorted(given) if name.rpartition(".")[0] == self._of}
 
     def provided(self) -> dict[str, Point]:
@@ -169,7 +169,7 @@ def _show_traceback(kind: type[BaseException], error: BaseException, trace: Trac
 
 
 def _columns() -> int:
-    """Of the terminal."""
+    """Width of the terminal."""
     with suppress(ValueError):
         if (given := int(os.environ.get("COLUMNS", 0))) > 0:
             return given

@@ -65,12 +65,12 @@ class Slots:
 
 
 def _needs(limits: Limits) -> tuple[float, ...]:
-    """Of one run: a place, CPUs, memory, GPUs."""
+    """What one run takes: a slot, CPUs, bytes of memory, GPUs."""
     return 1.0, limits.cpus or 1.0, limits.memory or 0, limits.gpus
 
 
 def _room(capacity: Capacity | None, max_parallel: int | None) -> tuple[float, ...]:
-    """The same of all runs together."""
+    """What all runs together may take, in the same order."""
     if capacity is None:
         return max_parallel or UNBOUNDED, math.inf, math.inf, math.inf
     return max_parallel or math.inf, capacity.cpus, capacity.memory, len(capacity.gpus)

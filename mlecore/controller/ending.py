@@ -39,7 +39,7 @@ _TIME_UP = 124  # init's exit code when the time was up; an agent may exit with 
 _ROUNDING = 1.0  # seconds; some backends count whole ones
 
 SHARE = 0.25
-"""Of the time limit. An agent that loses less still shows what it can do; one that loses more has had another test."""
+"""A share of the time limit. An agent that loses less still shows what it can do; losing more makes another test."""
 LONGEST_GAP = 600.0
 """Seconds between two failed calls that count as a failure: clients that wait before they try again wait for less."""
 LASTING = 60.0
@@ -384,7 +384,7 @@ def time_used(
 
 
 def exit_code(status: JobStatus, reported: collect.Exit) -> int | None:
-    """Of the agent's process: the backend's word. Where init exits with a substitute, its report says which it was."""
+    """The agent's exit code, from the backend; where init had to substitute another, from init's report."""
     code = status.exit_code
     if code is None or (code in SUBSTITUTES and reported.exit_code == code):
         return code

@@ -96,7 +96,7 @@ def _place(path: str | None, beside: Path) -> Path | None:
 
 
 def _text(path: Path) -> str:
-    """Of a file or a pipe; a device may have no end."""
+    """The text of a file or a pipe; a device may have no end."""
     try:
         with path.open("rb") as file:
             content = file.read(_MOST_BYTES + 1)

@@ -200,7 +200,7 @@ class Facts:
     def in_edition(self, name: str) -> Facts:
         """The facts of an edition, from those of v1. Raises UsageError for an unknown one.
 
-        Of the published checksums, only the download's holds in other editions.
+        The only published checksum that holds in other editions is the download's.
         """
         if name == "v1":
             return self

@@ -32,7 +32,7 @@ class Plugin:
 
     @property
     def editions(self) -> tuple[str, ...]:
-        """Of a competition, v1 first."""
+        """Names of a competition's editions, v1 first."""
         return ("v1", *(self.facts.editions if self.facts else ()))
 
     def __str__(self) -> str:

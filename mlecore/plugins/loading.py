@@ -85,7 +85,7 @@ _GO_WITH = {"asked": "grade", "examine": "grade"}
 
 
 class _FirstCounts(pluggy.PluginManager):
-    """Of the implementations of a hook, only the one registered first: an edition's module comes before v1's."""
+    """Calls only the implementation that was registered first: an edition's module comes before v1's."""
 
     def parse_hookimpl_opts(self, plugin: object, name: str) -> pluggy.HookimplOpts | None:
         options = super().parse_hookimpl_opts(plugin, name)

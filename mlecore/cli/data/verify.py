@@ -38,7 +38,7 @@ def command(
 ) -> None:
     """Verify every file of prepared data against its hash.
 
-    Of a split, verifies the competitions that are prepared. Exit code 1: something differs.
+    For a split, verifies the competitions that are prepared. Exit code 1: something differs.
     """
     from mlecore.cli._progress import watching
     from mlecore.cli.prepare import choose

@@ -16,7 +16,7 @@ from mlecore.model.options import Option
 
 WORK = Path(__file__).parent / "work"
 AIDE = "aideml==0.2.2"
-# Of its release's time: newer ones have dropped arguments that it passes.
+# As old as that release: newer clients have dropped arguments that it passes.
 CLIENTS = ("openai>=1.69,<2", "anthropic>=0.20,<1")
 # What it imports itself, and what simple solutions import.
 IMPORTED = (

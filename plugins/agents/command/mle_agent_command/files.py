@@ -137,7 +137,7 @@ def _refuse_missing(argv: Sequence[str], place: int, here: Path, given: str | No
     if path.is_absolute() or path.parts[:1] == (str(AGENT),):
         return
     is_program = place == 0 and "/" in word
-    # Of an interpreter's arguments the first that is no option is its script; later ones may be files to be written.
+    # An interpreter's first argument that is no option is its script; later ones may be files that it writes.
     is_script = place > 0 and path.suffix.lower() in INTERPRETERS and all(w.startswith("-") for w in argv[1:place])
     if is_program or is_script:
         where = f"{here} or {given}" if given else str(here)

@@ -14,7 +14,7 @@ DEFAULTS = (
 
 
 def variables(task: Task) -> dict[str, str]:
-    """Of the run. Shell arithmetic needs whole seconds."""
+    """Environment variables of the run. Shell arithmetic needs whole seconds."""
     seconds = int(task.time_limit)
     folders = ("submission", "logs", "code")
     return {

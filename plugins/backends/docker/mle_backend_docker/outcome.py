@@ -33,7 +33,7 @@ STOP_SIGNAL = 2  # SIGINT, which init takes like SIGTERM; the engine and its use
 
 
 def status(engine: Engine, container: str) -> JobStatus | None:
-    """Of a container that does not run any more, or not yet; None if it is gone."""
+    """Status of a container that has ended or has not started; None if it is gone."""
     import docker.errors
 
     with engine.request(f"looking at how {container[:12]} ended"):

@@ -46,7 +46,7 @@ def inline_command(*words: str) -> list[str]:
 
 
 def security(settings: Settings) -> dict[str, Any]:
-    """Of a pod: what the standard "restricted" asks for."""
+    """A pod's security context, as the standard "restricted" asks for."""
     uid, gid = settings.user
     return {
         "runAsNonRoot": True,
@@ -59,7 +59,7 @@ def security(settings: Settings) -> dict[str, Any]:
 
 
 def rights(*, read_only: bool = True) -> dict[str, Any]:
-    """Of a container: none."""
+    """A container's security context: no rights."""
     return {
         "allowPrivilegeEscalation": False,
         "capabilities": {"drop": ["ALL"]},

@@ -69,7 +69,7 @@ def _get(pool: Any, url: str, headers: dict[str, str], redirects: int = 0) -> An
 
 
 def _json(answer: Any) -> dict[str, Any]:
-    """Of a registry that may send anything."""
+    """The answer of a registry, which may send anything."""
     try:
         found = json.loads(answer.read(_LARGEST))
     except ValueError:

@@ -38,7 +38,7 @@ _FIXES = (
     (r"license", "`scontrol show licenses` lists them."),
 )
 LIMITED = re.compile(r"submit.*limit|QOS policy|too many|Invalid job array|MaxArraySize|MaxJobCount", re.IGNORECASE)
-"""Of a batch that may be accepted in smaller parts, or later."""
+"""What sbatch prints about a batch that it may accept in smaller parts, or later."""
 
 
 @frozen(kw_only=True)

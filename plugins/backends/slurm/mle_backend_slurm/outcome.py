@@ -55,13 +55,13 @@ def of_exited(state: dict[str, Any], seen: Seen | None, sandbox: dict[str, Any] 
 
 
 def of_waiting(seen: Seen) -> JobStatus:
-    """Of a task that no node has taken."""
+    """Status of a task that no node has taken."""
     words = f"waits in the queue: {seen.reason}" if seen.reason else "waits in the queue"
     return JobStatus(phase="pending", reason=words, stuck=seen.reason in _STUCK)
 
 
 def of_lost(seen: Seen | None, stopped: bool, log: str) -> JobStatus:
-    """Of a task that is over and whose supervisor wrote no end; ``log`` is what its program printed last."""
+    """Status of a task that is over without a result from its supervisor; ``log`` is what its program printed last."""
     state = seen.state if seen else ""
     if stopped:
         return JobStatus(phase="exited", exit_code=INIT_KILLED, reason="stopped, and killed with its Slurm job")
@@ -77,6 +77,6 @@ def of_lost(seen: Seen | None, stopped: bool, log: str) -> JobStatus:
 
 
 def of_requeued(seen: Seen) -> JobStatus:
-    """Of a task that had begun and waits again, or was started again: its node does not run it twice."""
+    """Status of a task that had begun and waits again, or was started again: its node does not run it twice."""
     words = f"Slurm requeued its job ({seen.reason or seen.state})"
     return JobStatus(phase="exited", infra_failure=True, preempted=True, reason=words)

@@ -43,7 +43,7 @@ def copies(
 
 
 def _predictions(run: RunRecord, format: Format) -> Predictions | None:
-    """Of a submission that was graded: it went through the guard, so it can be parsed."""
+    """Predictions of a graded submission: it has passed the guard, so it can be parsed."""
     from polars.exceptions import PolarsError
 
     report, path = report_of(run), run.submission

@@ -50,7 +50,7 @@ def plain(frame: DataFrame) -> DataFrame:
 
 
 def read_predictions(path: Path, format: Format) -> Predictions:
-    """Of a submission that was graded, or of a sample. Raises polars' errors for a file that is no table."""
+    """Predictions of a graded or a sample submission. Raises polars' errors for a file that is no table."""
     status = path.stat()
     return _read(path, status.st_mtime_ns, status.st_size, format.id)
 

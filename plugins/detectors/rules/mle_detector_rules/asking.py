@@ -69,7 +69,7 @@ class Judge:
 
     @property
     def usage(self) -> Usage:
-        """Of the calls that were made, not of answers from the cache."""
+        """Usage of the calls that were sent; answers from the cache cost nothing."""
         if not self._counted:
             return Usage(models=(self.model,))
         cost = self._cost()

@@ -194,7 +194,7 @@ class _Remote:
         return True
 
     def size(self, name: str) -> int | None:
-        """Of a file; None if it is not there."""
+        """Size of a file in bytes; None if it does not exist."""
         with self._errors():
             try:
                 return int(self._system.info(f"{self._root}/{name}")["size"])

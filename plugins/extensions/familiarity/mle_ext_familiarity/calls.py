@@ -80,7 +80,7 @@ class Calls:
                 continue
 
     def log_probabilities(self, text: str) -> list[float]:
-        """Of each token of the text but the first, given the ones before it. Raises EndpointError, OutOfCalls."""
+        """Log probability of each token after the first, given those before it. Raises EndpointError, OutOfCalls."""
         asked = {"prompt": text, "max_tokens": 1, "temperature": 0, "echo": True, "logprobs": 1}
         values: list[float] = self._ask("completions", asked, lambda answer: _prompt(answer, len(text)))
         if not values or not all(value <= 1e-6 for value in values):

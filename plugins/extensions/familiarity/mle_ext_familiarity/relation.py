@@ -67,7 +67,7 @@ def positions(groups: Sequence[str], runs: Path) -> dict[str, float]:
 
 
 def relate(found: Sequence[Measured]) -> list[Relation]:
-    """Of the value, and of its difference from the base, with the position."""
+    """How the value, and its difference from the base, relate to the position."""
     scored = [(each, each.position) for each in found if each.position is not None]
     y = [position for _, position in scored]
     columns = {"value": [each.value for each, _ in scored], "difference": [each.difference for each, _ in scored]}
@@ -75,7 +75,7 @@ def relate(found: Sequence[Measured]) -> list[Relation]:
 
 
 def by_age(found: Sequence[Measured], ended: Mapping[str, date], cutoff: date) -> list[Ages]:
-    """Of the difference and the position, over the competitions whose end is known."""
+    """The difference and the position by age, over competitions whose end is known."""
     dated = [each for each in found if each.competition in ended]
     rows = [(each.position, ended[each.competition]) for each in dated]
     known = [(position, when) for position, when in rows if position is not None]

@@ -26,10 +26,10 @@ _RATES = ("valid", "medal", "gold", "above_median", "beats_sample", "position")
 _CLUSTERED = stderr(cluster="competition")  # seeds of one competition are no independent samples of the benchmark
 
 BENCHMARK: dict[str, list[Metric]] = {name: [mean(), _CLUSTERED] for name in _RATES}
-"""Of several competitions, whose scores have no common mean."""
+"""Metrics for several competitions, whose scores have no common mean."""
 
 SCORE: dict[str, list[Metric]] = {name: [mean(), stderr()] for name in ("score", *_RATES)}
-"""Of one competition, with its seeds as samples."""
+"""Metrics for one competition, with its seeds as samples."""
 
 
 @scorer(metrics=BENCHMARK)

@@ -23,7 +23,7 @@ _LIMIT = 1 << 16
 
 @frozen(kw_only=True)
 class Use:
-    """Of one folder of obfuscated data."""
+    """How one folder of obfuscated data is used."""
 
     path: Path
     competition: str  # empty: unknown, since no group used it

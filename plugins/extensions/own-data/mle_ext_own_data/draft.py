@@ -37,7 +37,7 @@ class Metric:
     function: str  # of mlecore_toolkit, such as "roc_auc"
     direction: Literal["maximize", "minimize"]
     form: Literal["label", "number", "probability", "probabilities", "labels", "score"]
-    """Of a submission:
+    """What a submission holds for each row:
 
     - label: one of the classes, or a whole number if ``classes`` is empty
     - number: a finite number in each target's column, at least ``low``

@@ -27,7 +27,7 @@ FORMS = (
 
 
 def schema(column: pl.Series, *, file: bool = False, group: bool = False, target: bool = False) -> ColumnSchema:
-    """Of one column of the raw table, which is not empty."""
+    """Schema of one column of the raw table, which is not empty."""
     import polars as pl
 
     cells = column.drop_nulls()

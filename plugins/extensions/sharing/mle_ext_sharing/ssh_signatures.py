@@ -126,7 +126,7 @@ def signer_of(content: bytes, signature: bytes, allowed: Path | None) -> Signer:
 
 
 def _principals(key: str, allowed: Path) -> Iterator[str]:
-    """Of all lines that name the key: ssh-keygen answers with those of the first line only."""
+    """Principals of all lines that name the key: ssh-keygen prints those of the first line only."""
     for line in allowed.read_text(errors="replace").splitlines():
         words = [] if line.lstrip().startswith("#") else line.split()
         for word in words[1:]:

@@ -33,7 +33,7 @@ def is_explained(subject: Subject, places: Series[float], steps: int) -> bool:
 
 
 def _columns(subject: Subject, keys: Any) -> Iterator[Iterator[NDArray[np.float64]]]:
-    """Of each test table what it is sorted by, in the order of ``keys``; then of the keys themselves."""
+    """What each test table is sorted by, in the order of ``keys``; then what the keys are sorted by."""
     for table in subject.tables("test"):
         frame = next(iter(table.batches()), None)
         if frame is not None and table.key:

@@ -52,7 +52,7 @@ KEY = "|"  # between the parts of a key
 class Subject:
     """One competition's prepared data. In frames every cell is text, and the index is the row's key.
 
-    Of a submission whose rows are named by several columns, the key has a bar between them.
+    Where several columns name a submission's rows, a bar separates them in the key.
     """
 
     def __init__(self, competition: Competition, prepared: Prepared, progress: Progress | None = None) -> None:
@@ -223,7 +223,7 @@ class Subject:
         return min(1.0, max(0.0, share)) if share == share else 0.0
 
     def level_of(self, score: float | None) -> Level:
-        """Of a flaw whose use alone scores so: leak for a medal or half of the way to a perfect score, else less."""
+        """Level of a flaw by what it alone scores: a leak for a medal or half the way to a perfect score, else less."""
         gain = self.gain(score)
         has_medal = score is not None and not self.prepared.synthetic and medal(score, self.facts) in _MEDALS
         return "leak" if has_medal or gain >= _HALF else "caution" if gain >= _TENTH else "note"

@@ -148,7 +148,7 @@ def _no_twins(fields: Mapping[str, msgspec.Raw]) -> None:
 
 
 def _value(raw: msgspec.Raw | None) -> Any:
-    """Of a small field. Raises Refusal for what is JSON and yet no value, such as 1e400."""
+    """The value of a small field. Raises Refusal for JSON that is no value, such as 1e400."""
     try:
         return None if raw is None else msgspec.json.decode(raw)
     except msgspec.MsgspecError as error:

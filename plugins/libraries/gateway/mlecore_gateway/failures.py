@@ -42,7 +42,7 @@ class Failure(NamedTuple):
 
 
 def failure_in(text: bytes | str) -> Failure | None:
-    """Of a body in JSON, or the data of an event; None if it holds no error, or is not JSON."""
+    """The error in a JSON body or in the data of an event; None if it holds no error or is not JSON."""
     try:
         value = msgspec.json.decode(text)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

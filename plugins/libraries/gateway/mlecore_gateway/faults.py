@@ -25,7 +25,7 @@ _DOWN: tuple[Kind, ...] = ("unreachable", "silent", "failing", "key", "quota", "
 
 
 class Faults:
-    """Of one gateway: notes in calls that were not answered whether the endpoint failed."""
+    """Notes in one gateway's unanswered calls whether the endpoint failed."""
 
     def __init__(self, settings: Settings, session: aiohttp.ClientSession) -> None:
         self._settings = settings

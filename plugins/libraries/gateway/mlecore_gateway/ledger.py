@@ -46,7 +46,7 @@ class Spent(msgspec.Struct):
 
 
 class Ledger:
-    """Of one attempt. ``spent`` has the calls that ended, and what was spent ``before``."""
+    """The calls of one attempt. ``spent`` counts those that ended, and what was spent ``before``."""
 
     def __init__(self, folder: Path, before: Spent | None = None) -> None:
         self.spent = copy(before) if before else Spent()

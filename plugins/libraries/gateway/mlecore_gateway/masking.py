@@ -27,7 +27,7 @@ class Mask:
         return held
 
     def name(self, text: str) -> str:
-        """Of a header, whose case servers and proxies change."""
+        """A header's name, masked in any case: servers and proxies change it."""
         clean = self.text(text)
         if self._key and self._key.lower() in clean.lower().encode("utf-8", "surrogateescape"):
             self.hits += 1
@@ -35,7 +35,7 @@ class Mask:
         return clean
 
     def text(self, text: str) -> str:
-        """Of a header's value or a status line."""
+        """A header's value or a status line, masked."""
         return self._clean(text.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
 
     def _clean(self, data: bytes) -> bytes:

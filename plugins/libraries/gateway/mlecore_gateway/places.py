@@ -34,7 +34,7 @@ def api_of(path: str, base: str = "") -> API | None:
 
 
 def root_of(path: str) -> str:
-    """Of a base URL's path: without the version, which the clients of Anthropic, Google and Azure add by themselves."""
+    """A base URL's path without the version, which the clients of Anthropic, Google and Azure add by themselves."""
     return path.removesuffix("/v1").removesuffix("/v1beta")
 
 

@@ -19,7 +19,7 @@ class UsedUp(Exception):
 
 
 class Reservations:
-    """Of one run. ``spent`` is the ledger's."""
+    """What a run's open calls may still spend. ``spent`` is the ledger's."""
 
     def __init__(self, budgets: Sequence[Budget], spent: Spent) -> None:
         self._budgets = budgets

@@ -41,7 +41,7 @@ PATIENT_REFUSALS = 20  # as 429; a client that still asks then gets 403, which n
 
 
 class Gateway:
-    """Of one run."""
+    """The model gateway of one run."""
 
     def __init__(self, settings: Settings, folder: Path, session: aiohttp.ClientSession) -> None:
         self.settings = settings
@@ -69,7 +69,7 @@ class Gateway:
         return self._slots.one() if self._slots is not None else unlimited()
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        """Of every request, whatever it is."""
+        """Answer a request, whatever it is."""
         call = Call(
             time=datetime.now(UTC).isoformat(timespec="milliseconds"),
             method=short(request.method),

@@ -17,7 +17,7 @@ Usd = Annotated[float, msgspec.Meta(ge=0)]
 
 
 class Price(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Of one model, in US dollars for a million tokens. ``input`` is for what comes from no cache."""
+    """One model's price, in US dollars per million tokens. ``input`` is for tokens that come from no cache."""
 
     input: Usd
     output: Usd

@@ -31,7 +31,7 @@ _ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
 
 
 class Transcripts:
-    """Of one run."""
+    """The recorded model calls of one run."""
 
     def __init__(self, folder: Path, limit: int = BYTES, key: str = "") -> None:
         """``key`` is masked, also where the agent sends it."""

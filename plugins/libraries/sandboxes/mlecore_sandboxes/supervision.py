@@ -101,7 +101,7 @@ def note_failed_start(folder: Path, why: str) -> None:
 
 
 def status(folder: Path, boot: str) -> JobStatus:
-    """Of one job; ``boot`` is the machine's boot_id()."""
+    """Status of one job; ``boot`` is the machine's boot_id()."""
     if not folder.is_dir():
         return GONE
     state = read_json(str(folder / STATE))

@@ -101,7 +101,7 @@ def _whole(folder: Path) -> set[str]:
 
 
 def _contents(folder: Path) -> Iterator[bytes]:
-    """Of every file, and of every member of an archive."""
+    """The contents of every file, and of every member of an archive."""
     for path in filter(Path.is_file, folder.rglob("*")):
         yield path.read_bytes()
         if zipfile.is_zipfile(path):

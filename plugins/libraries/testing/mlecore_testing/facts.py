@@ -9,7 +9,7 @@ from mlecore_toolkit.submissions.format import Column, Format
 
 
 def some_facts(id: str = "tiny", **changes: Any) -> Facts:
-    """Of a table problem: a number ``y`` for each ``id``, graded by its error."""
+    """Facts of a table problem: a number ``y`` for each ``id``, graded by its error."""
     values: dict[str, Any] = {
         "title": id.title(),
         "modality": "tabular",

@@ -10,7 +10,7 @@ from mlecore.model.report import Report
 
 
 def report(score: float | None = 0.8, medal: str | None = None, **changes: Any) -> Report:
-    """Of a valid submission, or with ``score=None`` of an invalid one."""
+    """The report of a valid submission, or with ``score=None`` of an invalid one."""
     valid = score is not None
     made = Report(
         competition_id="spaceship-titanic",

@@ -10,7 +10,7 @@ from mlecore.model.agents import Task
 
 
 def a_task(**changes: Any) -> Task:
-    """Of a table problem, with no words in it."""
+    """A task for a table problem, with no words in it."""
     task = Task(
         competition="spaceship-titanic",
         title="",

@@ -119,7 +119,7 @@ def majority(labels: DataFrame, groups: Series[float], how: str = "mean") -> Dat
 
 
 def score_of_groups(subject: Subject, crossing: Crossing, groups: Series[float] | None = None) -> float | None:
-    """Of a submission that copies the label of each row's group in train; ``groups``: by test key, if others."""
+    """Score of a submission that copies labels from each row's group in train; ``groups``: by test key, if others."""
     assert subject.train is not None
     groups = crossing.grouping.test if groups is None else groups
     scores = []

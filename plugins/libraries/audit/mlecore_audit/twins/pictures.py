@@ -43,7 +43,7 @@ def kind_of(name: str) -> Kind | None:
 
 
 def picture_of(data: bytes, kind: Kind) -> Picture | None:
-    """Of a file's content. None if it cannot be decoded, or shows nothing: equal black images are no twins."""
+    """The picture in a file. None if it cannot be decoded or shows nothing: equal black images are no twins."""
     try:
         picture = _image(io.BytesIO(data)) if kind == "image" else _spectrogram(io.BytesIO(data))
     except Exception:  # decoders raise anything on damaged files

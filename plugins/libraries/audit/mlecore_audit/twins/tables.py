@@ -33,7 +33,7 @@ class Twins:
 
 
 def twins_in_tables(subject: Subject) -> Iterator[Twins]:
-    """Of each test table with the training table that has most of its columns."""
+    """Twins between each test table and the training table that shares most of its columns."""
     for test in subject.tables("test"):
         head = test.head
         best: tuple[list[str], TableRows] | None = None

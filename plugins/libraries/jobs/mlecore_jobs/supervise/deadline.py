@@ -17,7 +17,7 @@ OVER = 5.0  # seconds beyond the limit at which a job's end is no longer its own
 
 
 class Deadline:
-    """Of one job that began at ``begun``, by the monotonic clock."""
+    """The deadline of one job that began at ``started``, by the monotonic clock."""
 
     def __init__(self, started: float, limit: float, grace: float) -> None:
         self._limit = limit

@@ -26,7 +26,7 @@ class Program:
 
 
 class Helpers:
-    """Of one job. They start in ``folder`` and inherit the descriptors of ``way``."""
+    """The helper programs of one job. They start in ``folder`` and inherit the descriptors of ``way``."""
 
     def __init__(self, folder: str, programs: Sequence[Program], way: Way) -> None:
         self._folder = folder

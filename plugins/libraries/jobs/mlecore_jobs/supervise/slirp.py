@@ -38,7 +38,7 @@ def is_there() -> bool:
 
 
 def helpers(folder: str, init: int) -> Helpers:
-    """Of one job."""
+    """The network helper of one job."""
     entrance = Entrance(init, "net")
     net, *owner = (f"/proc/self/fd/{descriptor}" for descriptor in entrance.descriptors)
     argv = [PROGRAM, "--configure", "--mtu=65520", "--disable-host-loopback", "--ready-fd=2"]

@@ -114,7 +114,7 @@ def _kilobytes(text: bytes, *names: bytes) -> int:
 class OpenFiles:
     """Bytes in files without a name, which no folder shows: in memory (memfd), and on the disk of ``folder``.
 
-    Of one that is mapped and no longer open, the largest mapping counts: its real size cannot be seen.
+    A file that is mapped but no longer open counts with its largest mapping: its real size cannot be seen.
     """
 
     def __init__(self, processes: Processes, folder: str) -> None:

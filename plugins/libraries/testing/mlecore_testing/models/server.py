@@ -67,7 +67,7 @@ class Model:
         return f"{self.root}/v1"
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        """Of every request."""
+        """Answer a request."""
         from aiohttp import web
 
         path = _api_path(request.path)

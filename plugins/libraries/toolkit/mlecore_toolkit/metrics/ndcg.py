@@ -40,7 +40,7 @@ def ndcg(group: ArrayLike, relevance: ArrayLike, score: ArrayLike, *, k: int | N
 def _dcg(
     groups: NDArray[np.intp], gains: NDArray[np.float64], scores: NDArray[np.float64], k: int | None
 ) -> NDArray[Any]:
-    """Of each group."""
+    """Discounted cumulative gain of each group."""
     order = np.lexsort((-scores, groups))
     groups, gains, scores = groups[order], gains[order], scores[order]
     first = np.diff(groups, prepend=-1) != 0  # of its group
