@@ -119,7 +119,7 @@ def _key(access: ModelAccess) -> str:
         return ""
     if not os.environ.get(access.key):
         raise BackendError(
-            f"the key of {access.endpoint} is to be in {access.key}, which is not set here",
+            f"the key of {access.endpoint} belongs in {access.key}, which is not set here",
             fix=f"export {access.key}=...",
         )
     key = os.environ[access.key].strip()

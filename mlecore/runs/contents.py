@@ -47,6 +47,6 @@ def _check(folder: Path, files: tuple[str, ...], folders: tuple[str, ...]) -> No
             if not is_right(mode):
                 what = "a symbolic link" if stat.S_ISLNK(mode) else f"no {expected}"
                 raise DataError(
-                    f"{folder / name} is {what}; mlecore has not made it, and does not write there",
+                    f"{folder / name} is {what}; mlecore did not create it, and does not write there",
                     fix=f"Put the {expected} itself there, or remove it.",
                 )

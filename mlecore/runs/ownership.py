@@ -27,9 +27,9 @@ def require_own(group: Group) -> None:
     """Raises UsageError for a group from elsewhere."""
     if not is_own(group):
         raise UsageError(
-            f"the group {group.name} was made by another user, on another machine or in another place: it is read-only",
-            fix=f"If its records are to be trusted, look at them (mlecore runs verify {group.name}), "
-            f"then: mlecore runs adopt {group.name}",
+            f"the group {group.name} comes from another user, machine or folder, so it is read-only",
+            fix=f"Check its records (mlecore runs verify {group.name}). If you trust them: "
+            f"mlecore runs adopt {group.name}",
         )
 
 

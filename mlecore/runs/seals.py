@@ -36,5 +36,5 @@ def user_key() -> bytes:
     except (OSError, DataError) as error:
         raise DataError(
             f"the key that marks your groups cannot be stored in {path}: {error}",
-            fix="Set MLECORE_STATE to a folder of yours. If the key is damaged, remove it; then mlecore runs adopt",
+            fix="Set MLECORE_STATE to a writable folder. If the key is damaged, remove it; then mlecore runs adopt",
         ) from None

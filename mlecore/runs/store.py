@@ -129,7 +129,7 @@ def open_group(folder: Path) -> Group:
         info = read_newer(GroupInfo, folder / GROUP, below=folder)
     except FileNotFoundError:
         raise DataError(
-            f"{folder} has no {GROUP}: it is not a group, or its making was interrupted",
+            f"{folder} has no {GROUP}: it is not a group, or its creation was interrupted",
             fix="Remove the folder, or use another name.",
         ) from None
     except OSError as error:

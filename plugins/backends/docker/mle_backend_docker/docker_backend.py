@@ -202,7 +202,7 @@ class DockerBackend(Backend):
                     offset = max(0, offset - len(chunk))
         except docker.errors.NotFound:
             if not follow:
-                raise BackendError(f"{handle.name} is no longer at this engine, and its output neither") from None
+                raise BackendError(f"{handle.name} is no longer on this engine, and neither is its output") from None
 
     def fetch(self, handle: Handle, globs: Sequence[str], into: Path, max_bytes: int, max_files: int) -> Fetched:
         return fetching.fetch(self.engine, handle, globs, into, max_bytes, max_files)

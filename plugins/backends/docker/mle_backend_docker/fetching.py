@@ -38,7 +38,7 @@ def fetch(engine: Engine, handle: Handle, globs: Sequence[str], into: Path, max_
     wanted = [Glob(text) for text in globs]
     container = engine.container(handle.name)
     if container is None:
-        raise BackendError(f"{handle.name} is no longer at this engine, so nothing can be fetched from it")
+        raise BackendError(f"{handle.name} is no longer on this engine, so nothing can be fetched from it")
     receiver = Receiver(into, max_bytes, max_files)
     _gateway_logs(engine, handle, wanted, receiver)
     _relay_log(engine, handle, wanted, receiver)

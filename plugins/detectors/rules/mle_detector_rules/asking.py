@@ -171,7 +171,7 @@ def _price(text: str | None) -> tuple[float, float] | None:
     try:
         into, out = map(float, text.split(","))
     except ValueError:
-        raise UsageError(f"-D price={text} is none; write it like -D price=2.5,10") from None
+        raise UsageError(f"-D price={text} is not a price; write it like -D price=2.5,10") from None
     return into, out
 
 

@@ -58,7 +58,7 @@ def pull(url: str, ids: tuple[str, ...], synthetic: bool, data: tuple[Path, ...]
         with watching() as observer:
             progress = partial(observer.progress, id)
             done = copying.pull(id, dirs, url, edition=edition, synthetic=synthetic, progress=progress)
-        click.echo(f"{id}: {'copied from' if done else 'is already as at'} {url}")
+        click.echo(f"{id}: {'copied from' if done else 'already matches'} {url}")
 
 
 @click.command("leaderboard")

@@ -103,7 +103,7 @@ def renaming_of(facts: Facts, prepared: Dataset, folder: Path, task: str | None)
     root, names = _renamed(facts, prepared, folder)
     if root.name != task:
         raise DataError(
-            f"the names that the agent was given ({task}) are lost: those in {folder} are others ({root.name})",
+            f"the names that the agent was given ({task}) are lost: {folder} has different ones ({root.name})",
             fix=f"Restore the seed that was in {folder} then, and resume.",
         )
     return names

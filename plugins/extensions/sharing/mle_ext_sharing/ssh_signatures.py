@@ -209,6 +209,6 @@ def _require_named(failure: str = "") -> None:
     """Raises MlecoreError if ``failure``, the line of an error, only shows that this user has no name."""
     if failure.startswith(("No user exists for uid", "unshare: ")):
         raise MlecoreError(
-            "signatures can be neither made nor verified: ssh-keygen does not work for a user id without a name",
+            "signatures can be neither created nor verified: ssh-keygen does not work for a user id without a name",
             fix="Use a user with a line in /etc/passwd; in a container, mount a passwd file with such a line.",
         )

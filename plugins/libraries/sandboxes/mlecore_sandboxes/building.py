@@ -231,4 +231,4 @@ def _init(status: int) -> int | None:
                     return int(words["child-pid"])
         if ready and not more:
             return None
-    raise RuntimeError(f"bubblewrap made no sandbox within {_STARTED:g} s")
+    raise RuntimeError(f"bubblewrap created no sandbox within {_STARTED:g} s")

@@ -39,7 +39,8 @@ def make_private(folder: Path) -> Path:
         folder.chmod(0o700)
     except OSError as error:
         raise BackendError(
-            f"backend vm cannot keep its state in {folder}: {error}", fix="Set MLECORE_VM_STATE to a folder of yours."
+            f"backend vm cannot keep its state in {folder}: {error}",
+            fix="Set MLECORE_VM_STATE to a writable folder.",
         ) from None
     return folder
 

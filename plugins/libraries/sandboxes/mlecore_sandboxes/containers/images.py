@@ -367,7 +367,7 @@ def push(engine: Engine, tag: str, registry: str, out: IO[str]) -> str:
     with locked(f"push-{hashlib.sha256(name.encode()).hexdigest()[:12]}"):  # the first push to end takes the name away
         with engine.request(f"naming {name}"):
             if not engine.api.tag(tag, repository, version, force=True):
-                raise BackendError(f"the engine cannot call {tag} {name}")
+                raise BackendError(f"the engine cannot tag {tag} as {name}")
         digest, problem = follow(engine, out, f"pushing {name}", "push", repository, version, stream=True)
         with engine.request(f"removing the name {name}"):
             engine.api.remove_image(name, noprune=True)  # the name only: what was built keeps its own
