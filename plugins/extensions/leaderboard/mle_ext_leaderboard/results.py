@@ -18,6 +18,7 @@ from mle_ext_report.conditions import all_conditions
 from mle_ext_report.graded import Graded, read_graded
 from mle_ext_report.percentile import marks_of
 from mle_ext_report.progress import progress
+from mle_ext_report.rates import Outcome
 
 from mlecore.errors import DataError
 from mlecore.model.provenance import file_digest
@@ -56,8 +57,17 @@ class RunResult:
     findings: tuple[str, ...] = ()  # "verdict: rule: summary", of detectors
 
     @property
-    def any_medal(self) -> bool:
-        return bool(self.medal)
+    def outcome(self) -> Outcome:
+        """What it earned, for the report's rates; which competitions have medals is known by the table."""
+        return Outcome(
+            any_medal=bool(self.medal),
+            gold=self.medal == "gold",
+            silver=self.medal == "silver",
+            bronze=self.medal == "bronze",
+            valid=self.submission == "valid",
+            beats_sample=self.beats_sample,
+            percentile=self.percentile,
+        )
 
     @property
     def earns(self) -> bool:

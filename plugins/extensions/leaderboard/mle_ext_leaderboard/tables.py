@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
-from statistics import fmean
 from typing import Literal
 
 from attrs import evolve, field, frozen
 from mle_ext_report.percentile import mean_marks
-from mle_ext_report.rates import MEDALS, counts, left_out, unranked
+from mle_ext_report.rates import MEDALS, PERCENTILE, Outcome, counts, left_out, split_rates, unranked
 from mle_ext_sharing.bundle import OpenBundle
 from mle_ext_sharing.signed import has_second_party
 
@@ -233,7 +232,7 @@ def _table(title: str, key: tuple[tuple[str, str], ...], ids: Sequence[str], mem
     counted = {*ids} - {*without} if medals else {*ids}
     ranked = rank_entries(
         [
-            counts(((run.competition, run) for run in runs[each.name] if run.competition in counted), goal)
+            counts(((run.competition, run.outcome) for run in runs[each.name] if run.competition in counted), goal)
             for each in members
         ]
     )
@@ -243,8 +242,7 @@ def _table(title: str, key: tuple[tuple[str, str], ...], ids: Sequence[str], mem
             place,
             tuple(members[other].name for other in place.like),
             runs[each.name],
-            _stack(runs[each.name], counted) if medals else (),
-            _percentile(runs[each.name], counted) if medals else None,
+            sorted(counted) if medals else (),
         )
         for each, place in zip(members, ranked, strict=True)
     ]
@@ -266,28 +264,6 @@ def runs_of(results: Results, ids: Sequence[str]) -> list[RunResult]:
     return [run for run in results.runs if run.competition in wanted]
 
 
-def _stack(runs: Sequence[RunResult], counted: Set[str]) -> tuple[tuple[str, float], ...]:
-    """The rate of each medal, averaged over competitions as the whole one is."""
-    of: dict[str, Counter[str]] = defaultdict(Counter)
-    for run in runs:
-        if run.competition in counted:
-            of[run.competition][run.medal] += 1
-    return tuple((medal, 100 * fmean(each[medal] / each.total() for each in of.values())) for medal in MEDALS)
-
-
-def _percentile(runs: Sequence[RunResult], counted: Set[str]) -> float | None:
-    """The mean percentile, averaged as the rate is; None if that of one competition is unknown, as an entry may hide it
-    where it is low."""
-    of: dict[str, list[RunResult]] = defaultdict(list)
-    for run in runs:
-        if run.competition in counted:
-            of[run.competition].append(run)
-    if any(run.percentile is None and run.submission == "valid" for each in of.values() for run in each):
-        return None
-    known = all(any(run.percentile is not None for run in each) for each in of.values())
-    return fmean(fmean(run.percentile or 0.0 for run in each) for each in of.values()) if known else None
-
-
 def _marks(members: Sequence[Standing], counted: Set[str]) -> dict[str, float]:
     """Means over the competitions; empty where two entries disagree."""
     said = [each.check.results.marks for each in members if each.check.results and each.check.results.marks]
@@ -296,23 +272,25 @@ def _marks(members: Sequence[Standing], counted: Set[str]) -> dict[str, float]:
 
 
 def _row(
-    standing: Standing,
-    ranked: Ranked,
-    like: tuple[str, ...],
-    runs: Sequence[RunResult],
-    medals: tuple[tuple[str, float], ...],
-    percentile: float | None,
+    standing: Standing, ranked: Ranked, like: tuple[str, ...], runs: Sequence[RunResult], counted: Sequence[str]
 ) -> Row:
+    """``counted``: the competitions of medal rates and the mean percentile, if there are any. All have the same seeds,
+    so their rates are those of the report. An entry may not hide a percentile where it is low."""
     hours = [run.hours for run in runs if run.hours is not None]
     costs = [run.usd for run in runs if run.usd is not None]
+    seeds: dict[str, dict[str, Outcome]] = defaultdict(dict)
+    for run in runs:
+        seeds[str(run.seed)][run.competition] = run.outcome
+    found = split_rates("these", counted, seeds, kinds=(*MEDALS, PERCENTILE))
+    rates = {kind: rate.mean for kind, rate in found.rates.items() if rate}
     return Row(
         standing=standing,
         ranked=ranked,
         like=like,
-        seeds=len({run.seed for run in runs}),
+        seeds=len(seeds),
         runs=len(runs),
-        medals=medals,
-        percentile=percentile,
+        medals=tuple((medal, rates[medal]) for medal in MEDALS if medal in rates),
+        percentile=None if found.unplaced else rates.get(PERCENTILE),
         valid=100 * sum(run.submission == "valid" for run in runs) / len(runs),
         hours=sum(hours) / len(hours) if hours else None,
         usd=sum(costs) if costs else None,
