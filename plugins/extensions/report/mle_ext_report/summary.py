@@ -20,7 +20,7 @@ from mle_ext_report.notes import no_medals, notes, own
 from mle_ext_report.pages.marks import letter
 from mle_ext_report.percentile import marks_of, mean_marks
 from mle_ext_report.position import mean_positions
-from mle_ext_report.progress import progress
+from mle_ext_report.progress import DAY, progress
 from mle_ext_report.published import SOURCE, published
 from mle_ext_report.rates import FAILURE, PERCENTILE, RATES, Outcome, SplitRates, all_rates, split_rates
 from mle_ext_report.setups import Setup, are_halves, seeds, setups
@@ -58,7 +58,8 @@ def summarise(
         raise UsageError(f"none of the runs is on {some(competitions)}", fix=f"There are runs on {some(planned, 10)}.")
     shortest = min(item.run.limits.time for setup in found for item in setup.runs)
     summaries = tuple(
-        _setup(letter(number), setup, competitions, pad_missing, mix, shortest) for number, setup in enumerate(found)
+        setup_summary(letter(number), setup, competitions, pad_missing, mix, shortest)
+        for number, setup in enumerate(found)
     )
     sides = {
         summary.key: Side(
@@ -103,7 +104,15 @@ def _counted(setup: Setup, pad: bool) -> list[Graded]:
     return list(setup.runs) if pad else setup.counted
 
 
-def _setup(key: str, setup: Setup, competitions: Sequence[str], pad: bool, mix: bool, shortest: float) -> SetupSummary:
+def setup_summary(
+    key: str,
+    setup: Setup,
+    competitions: Sequence[str] = (),
+    pad: bool = False,
+    mix: bool = False,
+    shortest: float = DAY,
+) -> SetupSummary:
+    """One setup, called ``key``. ``shortest``: the time limit in seconds up to which progress over time is shown."""
     graded = setup.counted
     differ = differences(item.run for item in graded)
     averaged = mix or not differ
@@ -114,7 +123,7 @@ def _setup(key: str, setup: Setup, competitions: Sequence[str], pad: bool, mix: 
     goal = goal_of(setup.runs)
     places = mean_positions(by_id)
     kinds = RATES if goal == "any_medal" else (*RATES, goal)
-    rates = tuple(split_summaries(planned, competitions, pad, kinds, setup.edition))
+    rates = tuple(_splits(planned, competitions, pad, kinds, setup.edition))
     coverage = _coverage(setup, pad)
     columns = {item.run.uid: column for column, part in seeds(setup.runs).items() for item in part.values()}
     return SetupSummary(
@@ -137,7 +146,7 @@ def _setup(key: str, setup: Setup, competitions: Sequence[str], pad: bool, mix: 
         averaged=averaged,
         rates=rates,
         pass_at_k=_pass_at_k(planned_runs, by_id, goal),
-        slices=tuple(slices(planned_runs, by_id, goal)),
+        slices=tuple(_slices(planned_runs, by_id, goal)),
         position=statistics.fmean(places.values()) if places else None,
         position_competitions=len(places),
         position_interval=mean_interval(list(places.values()), sum(len(by_id[id]) for id in places)),
@@ -166,7 +175,7 @@ def _coverage(setup: Setup, pad: bool) -> Coverage:
     )
 
 
-def split_summaries(
+def _splits(
     planned: Sequence[Graded], competitions: Sequence[str], pad: bool, kinds: Sequence[str], edition: str
 ) -> Iterable[SplitSummary]:
     """Rates of a setup's planned runs, with intervals: over ``competitions``, or without any over its splits."""
@@ -215,7 +224,7 @@ def _pass_at_k(planned: Mapping[str, int], runs: Mapping[str, Sequence[Graded]],
     )
 
 
-def slices(planned: Mapping[str, int], runs: Mapping[str, Sequence[Graded]], goal: str) -> Iterable[Slice]:
+def _slices(planned: Mapping[str, int], runs: Mapping[str, Sequence[Graded]], goal: str) -> Iterable[Slice]:
     """A slice of each kind that has planned competitions, if there are several kinds, and one of them has
     several competitions.
 
@@ -252,14 +261,14 @@ def _slice(
         planned_competitions=len(planned),
         runs=sum(map(len, runs.values())),
         planned_runs=sum(planned.values()),
-        goal=mean_share(reached),
-        goal_without_flagged=mean_share(counts(runs, goal, unflagged=True)) if flagged else None,
+        goal=_mean_share(reached),
+        goal_without_flagged=_mean_share(counts(runs, goal, unflagged=True)) if flagged else None,
         interval=rate_interval(reached),
-        valid=mean_share(valid),
+        valid=_mean_share(valid),
         position=statistics.fmean(places.values()) if places else None,
     )
 
 
-def mean_share(counted: Counts) -> float | None:
+def _mean_share(counted: Counts) -> float | None:
     """The mean over competitions of the share of runs that succeeded, in percent; None without any."""
     return 100 * statistics.fmean(wins / runs for wins, runs in counted.values()) if counted else None

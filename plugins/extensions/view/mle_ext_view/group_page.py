@@ -8,10 +8,11 @@ from datetime import UTC, datetime
 from attrs import evolve, frozen
 from markupsafe import Markup
 from mle_ext_report.cells import one_line
+from mle_ext_report.html.winners import Winners, winners
 from mle_ext_report.names import names
 from mle_ext_report.pages.charts import Line, Point, line_chart, scatter_chart
 from mle_ext_report.pages.marks import Square
-from mle_ext_report.pages.rates import rate_top
+from mle_ext_report.pages.rates import RateRow
 from mle_ext_report.pages.scale import Scale
 from mle_ext_report.tallies import Failure, failures
 
@@ -22,7 +23,7 @@ from mlecore.util.units import show_duration
 from . import results
 from .catalogue import Runs
 from .rows import Row
-from .setups import Setup, graded, rate_rows, setups_of
+from .setups import Setup, graded, setups_of
 from .site import Links, Site
 
 SHOWN = 200  # runs on one page of the table
@@ -103,7 +104,6 @@ def group_page(site: Site, name: str, query: Mapping[str, str]) -> str:
     of = {row.record.name: setup for setup in setups for row in setup.rows}
     chosen = _sorted(list(filter(_filter(query), rows)), query.get("sort", ""))
     page = _page(query, len(chosen))
-    goal, rates = rate_rows(setups, lambda setup: _link(links, name, setup))
     return site.render(
         "group.html",
         2,
@@ -113,10 +113,8 @@ def group_page(site: Site, name: str, query: Mapping[str, str]) -> str:
         plan=group.group.plan if group.group else None,
         left=_left(group),
         results=results,
-        goal=goal,
-        rates_of=rates,
-        top=rate_top(row.rate for row in rates),
-        unrated=[setup for setup in setups if setup.name not in {row.name for row in rates}],
+        winners=_winners(setups, links, name),
+        unrated=[setup for setup in setups if not setup.summary.main_rate],
         setups=setups,
         of=of,
         matrix=_matrix(setups, links, name) if len(rows) <= _SQUARES else None,
@@ -139,9 +137,18 @@ def group_page(site: Site, name: str, query: Mapping[str, str]) -> str:
     )
 
 
-def _link(links: Links, group: str, setup: Setup) -> str:
-    """To the runs of a setup, the best first."""
-    return "#runs" if links.static else f"{links.group(group, agent=setup.found.first.label, sort='score')}#runs"
+def _winners(setups: Sequence[Setup], links: Links, group: str) -> list[Winners]:
+    """The report's charts; a rate leads to its setup's runs, the best first."""
+    of = {setup.letter: setup for setup in setups}
+
+    def linked(row: RateRow) -> RateRow:
+        label = of[row.letter].found.first.label
+        runs = "#runs" if links.static else f"{links.group(group, agent=label, sort='score')}#runs"
+        return evolve(row, letter=row.letter if len(of) > 1 else "", link="", evidence=runs)
+
+    rated = [setup.summary for setup in setups if setup.summary.main_rate]
+    found = winners(rated, {letter: setup.number for letter, setup in of.items()})
+    return [evolve(chart, rows=tuple(map(linked, chart.rows))) for chart in found]
 
 
 def _names(rows: Sequence[Row]) -> list[str]:

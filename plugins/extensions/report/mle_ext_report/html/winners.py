@@ -35,13 +35,15 @@ def winners(setups: Sequence[SetupSummary], numbers: Mapping[str, int]) -> list[
 def _chart(league: Sequence[SetupSummary], numbers: Mapping[str, int], several: bool) -> Winners:
     rows = tuple(_row(setup, numbers[setup.key]) for setup in league)
     goal, rated = league[0].goal, [setup.planned_rates for setup in league if setup.main_rate]
-    over = "Competitions" if any(found and found.rates.competitions > 1 for found in rated) else "Runs"
+    numbers_of = {len(found.rates.counted(goal)) for found in rated if found}
+    over = "Competitions" if max(numbers_of, default=1) > 1 else "Runs"
+    of = f", % of {numbers_of.pop()}" if len(numbers_of) == 1 and over == "Competitions" else ""
     what = {"any_medal": "with a medal", "beats_sample": "better than the sample submission"}[goal]
     which = f", edition {league[0].edition}" if several else ""
     if league[0].half and goal != "any_medal":
         which += f", {', '.join(league[0].data_kinds).replace('_', ' ')} data"
     return Winners(
-        caption=f"{over} {what}{which}",
+        caption=f"{over} {what}{of}{which}",
         rows=rows,
         top=rate_top(row.rate for row in rows),
         medals=any(row.rate.medals for row in rows),
