@@ -12,7 +12,7 @@ from mlecore.util.units import counted
 
 _NAMED = 3  # setups in a title
 _REACHES = {"any_medal": "earns a medal", "beats_sample": "beats the sample submission"}
-_RATES = {"any_medal": "medal rate", "beats_sample": "success rate"}
+RATES = {"any_medal": "medal rate", "beats_sample": "success rate"}
 _MISSES = {"any_medal": "earns no medal", "beats_sample": "does not beat the sample submission"}
 
 
@@ -186,7 +186,7 @@ def _compared(pair: Comparison, best: SetupSummary, second: SetupSummary) -> str
         return said
     may = "may" if row.corrected_p >= 0.05 else "is unlikely to"
     few = ": there are too few competitions to tell" if row.smallest_p >= 0.05 else ""
-    return f"{said} The difference in their {_RATES[pair.goal]}s {may} be chance{few}."
+    return f"{said} The difference in their {RATES[pair.goal]}s {may} be chance{few}."
 
 
 def _competitions(setups: Sequence[SetupSummary]) -> set[str]:

@@ -38,9 +38,9 @@ def mean_marks(marks: Mapping[str, Mapping[str, float]], competitions: Iterable[
 
 
 def mark_words(marks: Mapping[str, float]) -> str:
-    """Such as "the sample submission is at 12.3, the median human at 50.0, gold at 98.7"."""
-    names = {"sample": "the sample submission", "median": "the median human"}
-    said = [f"{names.get(name, name)} at {marks[name]:.1f}" for name in MARKS if name in marks]
+    """Such as "the sample submission is at 12.3, the median human at 50.0, a gold medal at 98.7"."""
+    names = ("the sample submission", "the median human", "a bronze medal", "a silver medal", "a gold medal")
+    said = [f"{words} at {marks[name]:.1f}" for name, words in zip(MARKS, names, strict=True) if name in marks]
     return ", ".join(said).replace(" at ", " is at ", 1)
 
 

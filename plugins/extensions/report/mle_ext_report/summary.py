@@ -95,7 +95,10 @@ def _trained_on(words: Sequence[str], planned: Sequence[str]) -> tuple[str, ...]
     """Ids of all competitions that are named. A misspelled name would leave a competition in, so it is an error."""
     found = {word: split_ids(word) or (word,) * (word in planned or listed(word) != Listed(id=word)) for word in words}
     if unknown := [word for word in words if not found[word]]:
-        raise UsageError(f"trained on {some(unknown)}: neither a competition nor a split")
+        raise UsageError(
+            f"{some(unknown)}: no competition or split has this name, so it cannot be left out of the report",
+            fix="Write one name a line, as `mlecore competitions list` spells it, or a split such as low.",
+        )
     return tuple(sorted({id for ids in found.values() for id in ids}))
 
 

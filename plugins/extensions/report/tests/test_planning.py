@@ -149,6 +149,7 @@ def test_the_command(two_groups, tmp_path) -> None:
     words = ("good", "bad", "--runs", str(two_groups), "--power", "20", "--output")
     shown = report(*words, str(tmp_path / "r.json"))
     assert shown.exit_code == 0 and "by 20 points" in shown.output and "Fewer than three setups" in shown.output
+    assert "Only 2 setups" in shown.output
     found = json.loads((tmp_path / "r.json").read_text())
     cells = {(cell["competitions"], cell["seeds"]): cell["power"] for cell in found["power"]["cells"]}
     assert cells[75, 1] > cells[22, 1] and cells[22, 3] > cells[22, 1] and found["subsets"] is None

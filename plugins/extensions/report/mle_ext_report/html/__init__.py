@@ -20,7 +20,7 @@ from mle_ext_report.sections.results import kinds_of_data
 from mle_ext_report.sections.setups import DETAILS, overview
 
 _HERE = Path(__file__).parent
-_NUMBER = re.compile(r"[-+<]? ?[\d,.]+(e[-+]\d+)?( (±|of|to) -?[\d,.]+)?|(\d+[dhms] ?)+")
+_NUMBER = re.compile(r"[-+<>]? ?[\d,.]+(e[-+]\d+)?( %|( (±|of|to) -?[\d,.]+)?)|(\d+[dhms] ?)+")
 
 
 def page(document: Document) -> str:

@@ -10,6 +10,7 @@ of two setups and of two seeds on one competition, are those at which pairs of r
 from __future__ import annotations
 
 import statistics
+from bisect import bisect_left
 from functools import cache
 from typing import Any
 
@@ -69,18 +70,17 @@ class Power:
 def estimate(wins: Array, runs: Array, points: float, keys: tuple[str, ...]) -> Power:
     """From ``wins`` of ``runs``, both setups x competitions, 0 of 0 where there are none."""
     observed = wins.shape[1]
-    limit = max(observed, *COMPETITIONS)
+    rows = sorted({*COMPETITIONS, observed})
     model = fit(wins, runs, points)
     seeds = SEEDS[:1] if model.alike_seeds is None else SEEDS
-    drawn = {number: differences(model, limit, number) for number in seeds}
-    rows = sorted({*COMPETITIONS, observed})
+    drawn = {number: differences(model, rows[-1], number) for number in seeds}
     cells = tuple(_cell(drawn[number], row, number) for row in rows for number in seeds)
     needed = tuple(_fewest(drawn[number], number) for number in seeds if power(drawn[number]) >= TARGET)
     design = min(needed, key=lambda cell: (cell.competitions * cell.seeds, cell.seeds), default=cells[-1])
-    rng = np.random.default_rng(0)
-    samples = (np.bincount(rng.integers(observed, size=observed), minlength=observed) for _ in range(_REFITS))
-    refits = (fit(wins, runs, points, weights) for weights in samples)
+    resampled = np.random.default_rng(0).integers(observed, size=(_REFITS, observed))
+    refits = (fit(wins[:, chosen], runs[:, chosen], points) for chosen in resampled)
     powers = [power(differences(refit, design.competitions, design.seeds, _REFIT_DRAWS)) for refit in refits]
+    low, high = np.quantile(powers, (0.025, 0.975))
     return Power(
         points=points,
         setups=keys,
@@ -88,9 +88,9 @@ def estimate(wins: Array, runs: Array, points: float, keys: tuple[str, ...]) -> 
         model=model,
         cells=cells,
         needed=needed,
-        limit=limit,
+        limit=rows[-1],
         design=design,
-        design_range=(float(np.quantile(powers, 0.025)), float(np.quantile(powers, 0.975))),
+        design_range=(float(low), float(high)),
     )
 
 
@@ -102,11 +102,9 @@ def _cell(drawn: Array, competitions: int, seeds: int) -> Cell:
 
 def _fewest(drawn: Array, seeds: int) -> Cell:
     """By bisection, as power grows with the competitions; all of them suffice."""
-    low, high = 0, drawn.shape[1]
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if power(drawn[:, :middle]) >= TARGET else (middle, high)
-    return _cell(drawn, high, seeds)
+    sizes = range(1, drawn.shape[1])
+    found = bisect_left(sizes, TARGET, key=lambda size: power(drawn[:, :size]))
+    return _cell(drawn, found + 1, seeds)
 
 
 def power(drawn: Array) -> float:
@@ -126,21 +124,19 @@ def differences(model: Model, competitions: int, seeds: int, draws: int = DRAWS)
     return found
 
 
-def fit(wins: Array, runs: Array, points: float, weights: Array | float = 1.0) -> Model:
-    """The model, with rates ``points`` apart around the mean of the setups'; ``weights`` of competitions."""
-    ran, share = (runs > 0).astype(float), wins / np.maximum(runs, 1)
-    weighted, twice = ran * weights, (runs > 1) * weights
+def fit(wins: Array, runs: Array, points: float) -> Model:
+    """The model, with rates ``points`` apart around the mean of the setups'."""
+    ran, twice = (runs > 0).astype(float), (runs > 1).astype(float)
+    share, again = wins / np.maximum(runs, 1), wins * (wins - 1) / np.maximum(runs * (runs - 1), 1)
     pairs = np.triu_indices(len(wins), 1)
-    shared = np.maximum(weighted @ ran.T, 1e-9)  # by setup and setup; without any, all shares below are 0
-    first, both = (weighted * share) @ ran.T / shared, (weighted * share) @ share.T / shared
+    shared = np.maximum(ran @ ran.T, 1e-9)  # competitions of two setups; without any, all shares below are 0
+    first, both = share @ ran.T / shared, share @ share.T / shared
     setups, alike_setups = _correlation(both[pairs], first[pairs], first.T[pairs])
     seeds, alike_seeds = _CLOSEST, None
     if twice.any():
-        times = np.maximum(twice.sum(axis=1), 1e-9)
-        again = wins * (wins - 1) / np.maximum(runs * (runs - 1), 1)
-        alone = (twice * share).sum(axis=1) / times
-        seeds, alike_seeds = _correlation((twice * again).sum(axis=1) / times, alone, alone)
-    rate = float(((weighted * share).sum(axis=1) / np.maximum(weighted.sum(axis=1), 1e-9)).mean())
+        alone, together = ((twice * each).sum(axis=1) / np.maximum(twice.sum(axis=1), 1e-9) for each in (share, again))
+        seeds, alike_seeds = _correlation(together, alone, alone)
+    rate = float((share.sum(axis=1) / np.maximum(ran.sum(axis=1), 1e-9)).mean())
     low = min(max(rate - points / 200, 0.0), 1 - points / 100)
     return Model(
         low=low,

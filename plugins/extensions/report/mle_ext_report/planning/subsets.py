@@ -69,7 +69,7 @@ def choose(shares: Array, ids: Sequence[str], keys: tuple[str, ...]) -> Subsets 
     for size in sizes:
         draws = [rng.choice(of, size, replace=False) for _ in range(_RANDOM)]
         rates = np.stack([shares[:, chosen].mean(axis=1) for chosen in (np.array(order[:size]), *draws)], axis=1)
-        fitted, *random = _correlations(rates, shares.mean(axis=1))
+        fitted, *random = _cosines(rates - rates.mean(axis=0), shares.mean(axis=1) - shares.mean())
         names = tuple(sorted(ids[number] for number in order[:size]))
         found.append(Subset(ids=names, fitted=float(fitted), checked=checked.get(size), random=float(np.mean(random))))
     good = (each for each in found if each.checked and each.checked.correlation >= LEVEL)
@@ -96,11 +96,10 @@ def _greedy(shares: Array, most: int) -> list[int]:
     return chosen or list(range(most))
 
 
-def _correlations(rates: Array, whole: Array) -> Array:
-    """Of each column with ``whole``, over setups; 0 where one does not vary."""
-    rates, whole = rates - rates.mean(axis=0), whole - whole.mean()
-    sizes = np.sqrt((rates * rates).sum(axis=0) * (whole * whole).sum())
-    found: Array = np.divide(whole @ rates, sizes, out=np.zeros(rates.shape[1]), where=sizes > 1e-9)
+def _cosines(columns: Array, other: Array) -> Array:
+    """Of the angle of each column with ``other``: the correlation if both have mean 0. 0 where one is all 0."""
+    sizes = np.sqrt((columns * columns).sum(axis=0) * (other * other).sum())
+    found: Array = np.divide(other @ columns, sizes, out=np.zeros(columns.shape[1]), where=sizes > 1e-9)
     return found
 
 
@@ -113,14 +112,10 @@ def _left_out(shares: Array, sizes: Sequence[int]) -> dict[int, Checked]:
     whole = shares.mean(axis=1)[pairs]
     found = {}
     for size in sizes:
-        rates = np.array(
-            [shares[pair][:, order[:size]].mean(axis=1) for pair, order in zip(pairs, orders, strict=True)]
-        )
-        a, b = (np.round(each[:, 0] - each[:, 1], 9) for each in (rates, whole))
-        correlation, tau = (
-            float((x * y).sum() / (math.sqrt((x * x).sum() * (y * y).sum()) or 1))
-            for x, y in ((a, b), (np.sign(a), np.sign(b)))
-        )
+        chosen = [shares[np.ix_(pair, order[:size])] for pair, order in zip(pairs, orders, strict=True)]
+        rates = np.mean(chosen, axis=2)
+        a, b = (np.round(each[:, :1] - each[:, 1:], 9) for each in (rates, whole))
+        correlation, tau = (float(_cosines(x, y[:, 0])[0]) for x, y in ((a, b), (np.sign(a), np.sign(b))))
         centre, half = math.atanh(max(-0.9999, min(correlation, 0.9999))), 1.96 / math.sqrt(len(shares) - 3)
         found[size] = Checked(
             correlation=correlation,

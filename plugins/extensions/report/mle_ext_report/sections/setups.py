@@ -142,7 +142,7 @@ def goals(setups: Sequence[SetupSummary]) -> str:
 
 def _percentile(row: SplitSummary) -> str:
     shown = f" On the same competitions, {mark_words(row.marks)}." if row.marks else ""
-    return f"Percentile: the mean share of human teams that are not better.{shown}"
+    return f"Percentile: the share of human teams that scored no better, averaged over competitions.{shown}"
 
 
 def _beside_rates(setups: Sequence[SetupSummary]) -> Iterator[str]:
