@@ -103,7 +103,7 @@ def _cell(drawn: Array, competitions: int, seeds: int) -> Cell:
 def _fewest(drawn: Array, seeds: int) -> Cell:
     """By bisection, as power grows with the competitions; all of them suffice."""
     sizes = range(1, drawn.shape[1])
-    found = bisect_left(sizes, TARGET, key=lambda size: power(drawn[:, :size]))
+    found = bisect_left(sizes, True, key=lambda size: power(drawn[:, :size]) >= TARGET)
     return _cell(drawn, found + 1, seeds)
 
 

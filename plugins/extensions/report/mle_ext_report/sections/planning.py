@@ -59,9 +59,9 @@ def _power_notes(found: Power, rate: str) -> Iterator[str]:
     if model.alike_seeds is not None:
         seeds = f"Two seeds of one setup ended alike in {100 * model.alike_seeds:.0f} %."
     yield (
-        f"On one competition, runs of two setups ended alike, both with success or both without, in "
-        f"{100 * model.alike_setups:.0f} % of cases ({some(found.setups)}). {seeds} Setups that are more alike, such as "
-        "two versions of an agent, need fewer runs."
+        "On one competition, runs of two setups ended alike, both with success or both without, in "
+        f"{100 * model.alike_setups:.0f} % of cases ({some(found.setups)}). {seeds} Setups that are more alike, such "
+        "as two versions of an agent, need fewer runs."
     )
 
 
