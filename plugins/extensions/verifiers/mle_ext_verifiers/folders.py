@@ -12,6 +12,8 @@ from mle_ext_harbor.reward import KINDS, RewardKind
 
 from mlecore.errors import DataError, UsageError
 
+_EXPORT = "mlecore export harbor ID --delivery image --no-verifier --reward position --out DIR"
+
 
 @frozen(kw_only=True)
 class TaskFolder:
@@ -36,15 +38,12 @@ def read_folders(path: Path) -> list[TaskFolder]:
     """The tasks in a folder, by name; or the one task that it is. Raises UsageError, DataError."""
     found = sorted(path.glob("*/task.toml")) or [*path.glob("task.toml")]
     if not found:
-        raise UsageError(
-            f"there are no tasks in {path}",
-            fix=f"Write some: mlecore export harbor ID --delivery image --no-verifier --reward position --out {path}",
-        )
+        raise UsageError(f"there are no tasks in {path}", fix=f"Write some: {_EXPORT}")
     return [_read(file.parent) for file in found]
 
 
 def _read(folder: Path) -> TaskFolder:
-    again = "Export it again: mlecore export harbor ID --delivery image --out DIR"
+    again = f"Export it again: {_EXPORT}"
     try:
         config = tomllib.loads((folder / "task.toml").read_text(encoding="utf-8"))
         prompt = (folder / "instruction.md").read_text(encoding="utf-8")

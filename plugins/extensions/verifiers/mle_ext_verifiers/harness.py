@@ -7,9 +7,9 @@ from functools import cache
 from pathlib import Path
 
 import verifiers.v1 as vf
-from verifiers.v1.harnesses.utils.compaction import CONTEXT_OVERFLOW_MARKERS
 
 _PART = 100_000  # characters
+_KILLED = (137, 143)  # exit codes after SIGKILL and SIGTERM
 
 
 class ShellHarness(vf.Harness[vf.HarnessConfig]):
@@ -25,15 +25,19 @@ class ShellHarness(vf.Harness[vf.HarnessConfig]):
         mcp_urls: dict[str, str],
         data: vf.TaskData,
     ) -> vf.ProgramResult:
-        """Run program.py in the box until the model is done."""
+        """Run program.py in the box until the model is done, or until its commands kill the program, too, as `pkill
+        python` does: then its work so far counts."""
         system, prompt = self.resolve_text_prompt(data)
         messages = [
             {"role": role, "content": text} for role, text in (("system", system), ("user", prompt)) if text is not None
         ]
         given = json.dumps(messages)
         parts = [given[start : start + _PART] for start in range(0, len(given), _PART)]
-        arguments = [endpoint, secret, ctx.model, json.dumps(CONTEXT_OVERFLOW_MARKERS), *parts]
-        return await runtime.run_program(["python3", "-I", "-c", _program(), *arguments], self.config.resolved_env)
+        command = ["python3", "-I", "-c", _program(), endpoint, secret, ctx.model, *parts]
+        done = await runtime.run_program(command, self.config.resolved_env)
+        if done.exit_code in _KILLED and await runtime.alive():
+            return vf.ProgramResult(exit_code=0, stdout=done.stdout, stderr=done.stderr)
+        return done
 
 
 @cache

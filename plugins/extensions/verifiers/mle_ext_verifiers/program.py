@@ -1,8 +1,7 @@
 """The agent's loop in its box: the model calls `bash` until it answers without a call. Standard library alone, for any
 Python from 3.8 on, so that a box needs neither packages nor a network.
 
-Arguments: base URL, key, model, markers of an error because the context is full (JSON), and the messages (JSON), which
-are in parts because one argument holds at most 128 KiB.
+Arguments: base URL, key, model, and the messages (JSON) in parts, because one argument holds at most 128 KiB.
 """
 
 from __future__ import annotations
@@ -40,17 +39,16 @@ TOOL = {
 
 
 def main() -> None:
-    base, key, model, markers, *parts = sys.argv[1:]
+    base, key, model, *parts = sys.argv[1:]
     messages = json.loads("".join(parts))
     while True:
         body = {"model": model, "messages": messages, "tools": [TOOL], "stream": True}
         try:
             message = ask(f"{base}/chat/completions", key, json.dumps(body).encode())
         except urllib.error.HTTPError as error:
-            reason = error.read().decode(errors="replace")
-            if error.code in (400, 413) and any(marker in reason.lower() for marker in json.loads(markers)):
-                return  # no more room in the context: the work so far counts
-            sys.exit(f"the model answered {error.code}: {reason}")
+            if error.code in (400, 413) and messages[-1]["role"] == "tool":
+                return  # the conversation has grown beyond the model's context: the work so far counts
+            sys.exit(f"the model answered {error.code}: {error.read().decode(errors='replace')}")
         except (OSError, http.client.HTTPException) as error:
             print(f"the model cannot be reached: {error}", file=sys.stderr)
             sys.exit(CONNECTION_FAILED)

@@ -16,8 +16,9 @@ from threading import Lock, Thread
 from typing import Any
 
 
-def create(commands: Sequence[str]) -> ThreadingHTTPServer:
-    """The server, on a free port. ``server.seen`` are the bodies of the requests."""
+def create(commands: Sequence[str], context: int = 2**30) -> ThreadingHTTPServer:
+    """The server, on a free port. ``server.seen`` are the bodies of the requests; ``context`` is their longest, in
+    bytes."""
     following, lock, seen = cycle(commands), Lock(), list[dict[str, Any]]()
 
     class Handler(BaseHTTPRequestHandler):
@@ -25,7 +26,11 @@ def create(commands: Sequence[str]) -> ThreadingHTTPServer:
             """Nothing."""
 
         def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            size = int(self.headers["Content-Length"])
+            body = json.loads(self.rfile.read(size))
+            if size > context:
+                self.send_error(400, "the request exceeds the context")
+                return
             with lock:
                 seen.append(body)
                 first = not any(message["role"] == "assistant" for message in body["messages"])
@@ -60,9 +65,9 @@ def create(commands: Sequence[str]) -> ThreadingHTTPServer:
 
 
 @contextmanager
-def serving(commands: Sequence[str]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+def serving(commands: Sequence[str], context: int = 2**30) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """Its base URL, and the bodies of its requests."""
-    server = create(commands)
+    server = create(commands, context)
     thread = Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:

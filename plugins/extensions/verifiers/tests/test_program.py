@@ -14,7 +14,7 @@ PROGRAM = Path(__file__).parent.parent / "mle_ext_verifiers" / "program.py"
 
 def run(url: str) -> subprocess.CompletedProcess[str]:
     given = json.dumps([{"role": "user", "content": "Début"}])
-    command = [sys.executable, "-I", "-c", PROGRAM.read_text(), url, "key", "scripted", '["too long"]']
+    command = [sys.executable, "-I", "-c", PROGRAM.read_text(), url, "key", "scripted"]
     return subprocess.run([*command, given[:20], given[20:]], capture_output=True, text=True)
 
 
@@ -39,9 +39,18 @@ def test_a_long_output_is_cut_and_a_background_process_is_not_waited_for(serving
     assert len(output) < 21_000
 
 
+def test_the_work_counts_if_the_conversation_outgrows_the_context(serving: Callable[..., Any]) -> None:
+    with serving(["seq 100000"], context=10_000) as (url, seen):
+        assert run(url).returncode == 0
+    assert len(seen) == 1
+    with serving(["true"], context=100) as (url, seen):
+        assert "400" in run(url).stderr
+    assert not seen
+
+
 def test_a_server_that_is_gone_is_a_failure_of_the_connection(serving: Callable[..., Any]) -> None:
     with serving(["true"]) as (url, _):
         pass
     code = PROGRAM.read_text().replace("ATTEMPTS = 4", "ATTEMPTS = 1")
-    done = subprocess.run([sys.executable, "-I", "-c", code, url, "key", "m", "[]", "[]"], capture_output=True)
+    done = subprocess.run([sys.executable, "-I", "-c", code, url, "key", "m", "[]"], capture_output=True)
     assert done.returncode == 97

@@ -105,6 +105,15 @@ def test_a_perfect_submission_is_worth_everything_and_none_nothing(tasks: Path, 
     assert (result["gold"]["valid"], result["noop"]["valid"], result["noop"]["reward"]) == (True, True, 0)
 
 
+def test_work_counts_if_a_command_kills_the_agent(
+    tasks: Path, data: Path, serving: Callable[..., Any], tmp_path: Path
+) -> None:
+    with serving(["cp /home/data/sample_submission.csv /home/submission/submission.csv; kill -9 -1"]) as (url, _):
+        (trace,) = evaluate(tasks, data, url, tmp_path / "out", 1)
+    assert trace["ok"], trace["errors"]
+    assert trace["metrics"]["valid"] == 1
+
+
 def test_rollouts_are_measured(tasks: Path, data: Path) -> None:
     command = [sys.executable, BENCHMARK, tasks, "--rollouts", "2"]
     done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "MLECORE_DATA": str(data)})
