@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import click
 
 from mlecore.cli.shared import (
     Folder,
+    choose,
     competitions_named,
     data_option,
     edition_option,
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from mlecore.data.layout import DataDirs
     from mlecore.data.many import Outcome, Wanted
     from mlecore.data.sources import Source
-    from mlecore.model.competition import Competition
 
 
 @click.command("prepare")
@@ -117,22 +116,6 @@ def command(
     if as_json:
         print_json([_row(outcome) for outcome in outcomes])
     _summarize(outcomes)
-
-
-def choose(ids: Sequence[str], splits: Sequence[str], edition: str) -> list[Competition]:
-    """These competitions, and those of the splits that have the edition; none twice. Raises UsageError for none."""
-    from mlecore.plugins.competitions import competition, working
-
-    if not ids and not splits:
-        raise UsageError("no competition is named", fix="Name some, or give --split or --competitions FILE.")
-    installed = [plugin for split in splits for plugin in working(split)]
-    for plugin in installed:
-        if edition not in plugin.editions:
-            click.echo(f"{plugin.name}: skipped, it has no edition {edition}", err=True)
-    names = dict.fromkeys([*ids, *(plugin.name for plugin in installed if edition in plugin.editions)])
-    if not names:
-        raise UsageError("no such competition is installed", fix="To see them: mlecore competitions list")
-    return [competition(name, edition) for name in names]
 
 
 def _prepare(wanted: list[Wanted], dirs: DataDirs) -> list[Outcome]:

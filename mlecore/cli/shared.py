@@ -17,6 +17,7 @@ from mlecore.errors import UsageError
 from mlecore.util.printable import printable
 
 if TYPE_CHECKING:
+    from mlecore.model.competition import Competition
     from mlecore.model.record import RunRecord
 
 _GAP = "  "
@@ -109,6 +110,22 @@ def split_option(function: F) -> F:
     """--split, repeatable."""
     words = "All competitions of a split (lite, low, medium, high, dev, all, mle-bench-30, or your own); repeatable."
     return click.option("--split", type=SPLIT, multiple=True, help=words)(function)
+
+
+def choose(ids: Sequence[str], splits: Sequence[str], edition: str) -> list[Competition]:
+    """These competitions, and those of the splits that have the edition; none twice. Raises UsageError for none."""
+    from mlecore.plugins.competitions import competition, working
+
+    if not ids and not splits:
+        raise UsageError("no competition is named", fix="Name some, or give --split or --competitions FILE.")
+    installed = [plugin for split in splits for plugin in working(split)]
+    for plugin in installed:
+        if edition not in plugin.editions:
+            click.echo(f"{plugin.name}: skipped, it has no edition {edition}", err=True)
+    names = dict.fromkeys([*ids, *(plugin.name for plugin in installed if edition in plugin.editions)])
+    if not names:
+        raise UsageError("no such competition is installed", fix="To see them: mlecore competitions list")
+    return [competition(name, edition) for name in names]
 
 
 def synthetic_option(function: F) -> F:

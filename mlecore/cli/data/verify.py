@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from mlecore.cli.shared import (
+    choose,
     competitions_named,
     data_option,
     edition_option,
@@ -41,7 +42,6 @@ def command(
     For a split, verifies the competitions that are prepared. Exit code 1: something differs.
     """
     from mlecore.cli._progress import watching
-    from mlecore.cli.prepare import choose
     from mlecore.data.layout import DataDirs
     from mlecore.data.recheck import recheck
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
-from mlecore.cli.shared import competitions_named, data_option, edition_option, split_option, synthetic_option
+from mlecore.cli.shared import choose, competitions_named, data_option, edition_option, split_option, synthetic_option
 from mlecore.util.units import counted, limit_seconds, size
 
 if TYPE_CHECKING:
@@ -47,9 +48,9 @@ def command() -> None:
     help="Write and build nothing that grades: mle-ext-verifiers grades on its own machine.",
 )
 @click.option("--time-limit", default="24h", show_default=True, help="Time limit per run, e.g. 24h or 90m.")
-@click.option("--cpus", type=float, help="CPUs per run.")
+@click.option("--cpus", type=click.FloatRange(min=0, min_open=True), help="CPUs per run.")
 @click.option("--memory", help="Memory per run, e.g. 16GB.")
-@click.option("--gpus", type=int, default=0, show_default=True, help="GPUs per run.")
+@click.option("--gpus", type=click.IntRange(min=0), default=0, show_default=True, help="GPUs per run.")
 @click.option("--allow", multiple=True, metavar="HOST", help="Host that the agent may reach; repeatable.")
 @click.option(
     "--network", type=click.Choice(["none", "open"]), help="Network of the agent. [default: open, or --allow]"
@@ -72,7 +73,7 @@ def harbor(
     memory: str | None,
     gpus: int,
     allow: tuple[str, ...],
-    network: str | None,
+    network: Literal["none", "open"] | None,
     data: tuple[Path, ...],
     edition: str,
 ) -> None:
@@ -84,17 +85,15 @@ def harbor(
     """
     from mle_ext_harbor.exporting import Settings, export
     from mlecore.errors import UsageError
-    from mlecore.plugins.competitions import of_split
+    from mlecore.model.record import Limits
 
-    chosen = list(dict.fromkeys([*ids, *(found.id for name in split for found in of_split(name))]))
-    if not chosen:
-        raise UsageError("no competition is named", fix="Name some, or a split: --split lite")
+    chosen = [found.id for found in choose(ids, split, edition)]
     if allow and network:
         raise UsageError("--allow and --network cannot be used together", fix="Use --allow alone.")
-    if repository and delivery == "mount":
-        raise UsageError("--repository names images, and the data are mounted", fix="Add --delivery image.")
-    if no_verifier and delivery == "mount":
-        raise UsageError("--no-verifier is for images, and the data are mounted", fix="Add --delivery image.")
+    if delivery == "mount" and (repository or no_verifier):
+        raise UsageError("--repository and --no-verifier need --delivery image", fix="Add it.")
+    if memory and size(memory) < 2**20:
+        raise UsageError(f"--memory {memory} is less than 1 MiB", fix="Write the unit, e.g. 16GB.")
     settings = Settings(
         edition=edition,
         synthetic=synthetic,
@@ -104,14 +103,17 @@ def harbor(
         verifier=not no_verifier,
         repository=(repository or "mlecore") if delivery == "image" else None,
         reward=reward,
-        time_limit=limit_seconds(time_limit),
-        cpus=cpus,
-        memory=size(memory) if memory else None,
-        gpus=gpus,
-        allow=allow,
-        network="none" if network == "none" else "open",
+        limits=Limits(
+            time=limit_seconds(time_limit),
+            cpus=cpus,
+            memory=size(memory) if memory else None,
+            gpus=gpus,
+            network="llm" if allow else network or "open",
+            allow=allow,
+        ),
     )
     export(chosen, out, settings, say=lambda text: click.echo(text, err=True))
-    trained = f"vf-eval mle-ext-verifiers --env.taskset.path {out} --env.agent.runtime.type docker -m MODEL"
-    run = trained if no_verifier else f"harbor run -p {out} -a AGENT -m MODEL"
-    click.echo(f"{counted(len(chosen), 'task')} in {out}. To run them: {run}")
+    place = shlex.quote(str(out))
+    check = f"To check them: vf-validate mle-ext-verifiers --taskset.path {place} --runtime.type docker"
+    run = f"To run them: harbor run -p {place} -a AGENT -m MODEL"
+    click.echo(f"{counted(len(chosen), 'task')} in {out}. {check if no_verifier else run}")

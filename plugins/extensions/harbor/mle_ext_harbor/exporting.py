@@ -14,12 +14,13 @@ from attrs import evolve, frozen
 
 from mle_ext_harbor.reward import RewardKind, best_score
 from mlecore.controller.experiment import Inputs, read_inputs
-from mlecore.controller.instructions import hardware_words, instructions
+from mlecore.controller.instructions import instructions_for
 from mlecore.controller.job import tools
 from mlecore.data.prepared import Prepared
 from mlecore.errors import UsageError
-from mlecore.model.agents import HOME, Network
+from mlecore.model.agents import HOME
 from mlecore.model.plan import Plan, PlannedData
+from mlecore.model.record import Limits
 from mlecore.util import files
 from mlecore.util.schema import plain
 from mlecore.util.scratch import scratch
@@ -33,6 +34,7 @@ VERIFIER = HERE / "verifier"
 _ROOT = Path("/mlecore")  # in the verifier's container
 _KEPT = ("submission", "code", "logs")  # what the verifier, and later the import, gets of the agent's work
 _SLACK = 600  # seconds that the verifier may take beyond the competition's own limit: it imports what it needs
+_MODES = {"open": "public", "llm": "allowlist", "none": "no-network"}  # networks in Harbor's words
 _COLLECTED = 16 * 2**20  # bytes that a submission may have in an image's task; or ten times the sample's, if more
 
 
@@ -48,22 +50,7 @@ class Settings:
     verifier: bool  # False: Harbor does not grade, and no image has the answers
     repository: str | None  # of images with the data inside; None: the data are mounted
     reward: RewardKind
-    time_limit: float  # seconds
-    cpus: float | None
-    memory: int | None  # bytes
-    gpus: int
-    allow: tuple[str, ...]
-    network: Network
-
-    @property
-    def reaches(self) -> Network:
-        """What the agent is told about its network."""
-        return "llm" if self.allow else self.network
-
-    @property
-    def mode(self) -> str:
-        """Of the agent's network, in Harbor's words."""
-        return "allowlist" if self.allow else {"none": "no-network"}.get(self.network, "public")
+    limits: Limits
 
 
 def export(ids: Sequence[str], out: Path, settings: Settings, say: Callable[[str], None] = lambda text: None) -> None:
@@ -89,8 +76,7 @@ def export(ids: Sequence[str], out: Path, settings: Settings, say: Callable[[str
 
 def _write_task(folder: Path, inputs: Inputs, settings: Settings, builder: Builder | None, cache: Path) -> None:
     config = _config(inputs, settings)
-    hardware = hardware_words(settings.cpus, settings.memory, settings.gpus, None)
-    text = instructions(time_limit=settings.time_limit, hardware=hardware, network=settings.reaches).text
+    text = instructions_for(settings.limits).text
     _text(folder / "instruction.md", f"{text}\nTHE TASK: {inputs.shown.title}\n\n{inputs.shown.description}")
     seen = _seen(inputs, text, cache)
     if builder is None:
@@ -107,16 +93,16 @@ def _write_task(folder: Path, inputs: Inputs, settings: Settings, builder: Build
 
 def _config(inputs: Inputs, settings: Settings) -> dict[str, Any]:
     """task.toml, in version 1.4 of its schema."""
-    facts = inputs.facts
-    environment: dict[str, Any] = {"network_mode": settings.mode}
-    if settings.allow:
-        environment["allowed_hosts"] = list(settings.allow)
-    if settings.cpus:
-        environment["cpus"] = settings.cpus
-    if settings.memory:
-        environment["memory_mb"] = settings.memory // 2**20
-    if settings.gpus:
-        environment["gpus"] = settings.gpus
+    facts, limits = inputs.facts, settings.limits
+    environment: dict[str, Any] = {"network_mode": _MODES[limits.network]}
+    if limits.allow:
+        environment["allowed_hosts"] = list(limits.allow)
+    if limits.cpus:
+        environment["cpus"] = limits.cpus
+    if limits.memory:
+        environment["memory_mb"] = limits.memory // 2**20
+    if limits.gpus:
+        environment["gpus"] = limits.gpus
     return {
         "schema_version": "1.4",
         "artifacts": [{"source": f"{HOME}/{name}"} for name in _KEPT],
@@ -129,7 +115,7 @@ def _config(inputs: Inputs, settings: Settings) -> dict[str, Any]:
             "synthetic": settings.synthetic,
             "reward": settings.reward,
         },
-        "agent": {"timeout_sec": settings.time_limit},
+        "agent": {"timeout_sec": limits.time},
         "environment": environment,
     }
 
@@ -189,7 +175,7 @@ def _write_verifier(folder: Path, inputs: Inputs, settings: Settings, builder: B
         _write_verifier_image(folder, inputs, inside, settings)
         return table
     environment["docker_image"] = builder.build_verifier(inputs, inside, tests)
-    environment["network_mode"] = "public" if settings.mode == "public" else "no-network"
+    environment["network_mode"] = _MODES["open" if settings.limits.network == "open" else "none"]
     most = max(_COLLECTED, 10 * inputs.sample_bytes)
     script = (VERIFIER / "collect.sh").read_text()
     return {**table, "collect": [{"command": f"most={most}\n{script}", "timeout_sec": float(_SLACK)}]}

@@ -115,6 +115,11 @@ def test_names_of_images_need_images(data: Path, tmp_path: Path, built: dict[str
     assert not built
 
 
+@pytest.mark.parametrize("limit", [("--cpus", "-1"), ("--gpus", "-1"), ("--memory", "16")])
+def test_limits_that_no_run_can_have_are_refused(limit: tuple[str, str], data: Path, tmp_path: Path) -> None:
+    assert export(tmp_path / "tasks", data, *limit).exit_code == 2
+
+
 def test_output_is_small_and_without_links_before_it_is_collected(tmp_path: Path) -> None:
     home, elsewhere = tmp_path / "home", tmp_path / "logs"
     script = (VERIFIER / "collect.sh").read_text().replace("/home", str(home)).replace("/logs", str(elsewhere))
