@@ -75,20 +75,8 @@ def entry_json(standing: Standing) -> bytes:
 
 def entries_csv(shown: Sequence[Table]) -> str:
     """A line per entry and table."""
-    header = ["table", "rank", "rank_low", "rank_high", "entry", "agent", "version", "models", "goal", "rate"]
-    header += [
-        "rate_low",
-        "rate_high",
-        "percentile",
-        "seeds",
-        "runs",
-        "valid",
-        "hours_per_run",
-        "usd",
-        "tags",
-        "like",
-        "left_out",
-    ]
+    header = "table rank rank_low rank_high entry agent version models goal rate rate_low rate_high percentile".split()
+    header += "seeds runs valid hours_per_run usd tags like left_out".split()
     return as_csv(header, [_cells(table, row) for table in shown for row in table.rows])
 
 

@@ -79,9 +79,7 @@ class SplitRates:
     padded: bool
     rates: Mapping[str, Rate | None]  # None: no seed counts, or no medals can be earned here
     unranked: tuple[str, ...] = ()  # competitions without a comparable leaderboard, which no medal rate counts
-    unplaced: tuple[
-        str, ...
-    ] = ()  # those and others without a leaderboard at hand, which the mean percentile leaves out
+    unplaced: tuple[str, ...] = ()  # those without a leaderboard at hand, too, which no mean percentile counts
 
     @property
     def left_out(self) -> str:

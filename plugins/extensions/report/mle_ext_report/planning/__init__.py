@@ -8,6 +8,8 @@ from attrs import evolve
 from mle_ext_report.document import Document, SetupSummary, leagues
 from mle_ext_report.planning.power import estimate
 from mle_ext_report.planning.subsets import choose
+from mle_ext_report.rates import counts
+from mle_ext_report.statistics import Counts
 from mlecore.errors import UsageError
 
 _COMPETITIONS = 5  # with fewer, no difference can have p < 0.05
@@ -46,13 +48,9 @@ def with_plans(document: Document, points: float) -> Document:
     )
 
 
-def _counts(setup: SetupSummary) -> dict[str, tuple[int, int]]:
-    """Competition -> (runs that reached the goal, runs); medals leave out competitions that award none."""
+def _counts(setup: SetupSummary) -> Counts:
+    """The runs that reached the goal; medals leave out competitions that award none."""
     assert setup.planned_rates is not None
     without = setup.planned_rates.rates.unranked if setup.goal == "any_medal" else ()
-    found: dict[str, tuple[int, int]] = {}
-    for line in setup.runs:
-        if line.competition not in without and (setup.coverage.padded or line.state in ("graded", "collected")):
-            wins, runs = found.get(line.competition, (0, 0))
-            found[line.competition] = wins + line.reached_goal, runs + 1
-    return found
+    lines = (line for line in setup.runs if setup.coverage.padded or line.state in ("graded", "collected"))
+    return counts(((line.competition, line) for line in lines if line.competition not in without), "reached_goal")
