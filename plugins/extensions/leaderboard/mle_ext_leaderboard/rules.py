@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from attrs import frozen
+from mle_ext_report.cells import some
 from mle_ext_report.conditions import OF_A_COMPETITION
 
 from mle_ext_leaderboard.board import Rules
@@ -69,21 +70,21 @@ def _complete(rules: Rules, sets: Mapping[str, Sequence[str]], results: Results)
     if not (covered := covered_sets(sets, results)):
         nearest = min(sets, key=lambda name: len({*sets[name]} - {*results.competitions}))
         missing = sorted({*sets[nearest]} - {*results.competitions})
-        words = f"no set of competitions is complete; {nearest} lacks {_list(missing)}"
+        words = f"no set of competitions is complete; {nearest} lacks {some(missing)}"
         yield rejection("complete", words)
         return
     wanted = sorted({id for name in covered for id in sets[name]})
     if len(results.seeds) < rules.seeds:
         yield rejection("complete", f"{counted(len(results.seeds), 'seed')}; at least {rules.seeds} are needed")
     if not results.has_first_seeds:
-        seeds = _list(results.seeds)
+        seeds = some([*map(str, results.seeds)])
         words = f"the seeds are {seeds}, not 0 to {len(results.seeds) - 1}: they may have been selected from more runs"
         yield Remark(level="warning", check="complete", words=words)
     graded = {(run.competition, run.seed) for run in results.runs if run.state == "graded"}
     for seed in results.seeds:
         missing = [id for id in wanted if (id, seed) not in graded]
         if missing:
-            yield rejection("complete", f"seed {seed} has no graded run of {_list(missing)}")
+            yield rejection("complete", f"seed {seed} has no graded run of {some(missing)}")
 
 
 def covered_sets(sets: Mapping[str, Sequence[str]], results: Results) -> list[str]:
@@ -98,7 +99,8 @@ def _budget(rules: Rules, results: Results) -> Iterator[Remark]:
     over = [run for run in results.runs if run.hours is not None and run.hours > _OVER * run.limit_hours + 0.1]
     if over:
         yield rejection(
-            "budget", f"{counted(len(over), 'run')} took longer than the time limit: {_list(map(_name, over))}"
+            "budget",
+            f"{counted(len(over), 'run')} took longer than the time limit: {some([*map(_name, over)])}",
         )
     costs = [run.usd for run in results.runs if run.usd is not None]
     if rules.max_usd is None:
@@ -117,7 +119,7 @@ def _findings(results: Results) -> Iterator[Remark]:
         flagged = [run for run in results.runs if any(found.startswith(f"{verdict}:") for found in run.findings)]
         if flagged:
             first = next(found for found in flagged[0].findings if found.startswith(f"{verdict}:"))
-            words = f"{counted(len(flagged), 'run')} ({_list(map(_name, flagged))}): {first}"
+            words = f"{counted(len(flagged), 'run')} ({some([*map(_name, flagged)])}): {first}"
             yield Remark(level="error" if level == "error" else "warning", check="findings", words=words)
     if not any(judged for judged, _ in results.judged.values()):
         yield Remark(level="warning", check="findings", words="no detector judged the runs: mlecore detect GROUP")
@@ -136,9 +138,3 @@ def table_key(name: str, ids: Sequence[str], results: Results) -> tuple[tuple[st
 
 def _name(run: RunResult) -> str:
     return f"{run.competition} seed {run.seed}"
-
-
-def _list(values: object) -> str:
-    found = list(values)  # type: ignore[call-overload]
-    more = len(found) - _NAMED
-    return ", ".join(map(str, found[:_NAMED])) + (f" and {more} more" if more > 0 else "")
