@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 LEVEL = 0.95
 SIZES = (5, 10, 15, 20, 25, 30, 40, 50)
 _LEAST, _LEAST_CHECKED = 3, 5  # setups
-_PAIRS = 300  # most that are left out
 _RANDOM = 200  # subsets
 _OWN = 3  # variance of each competition on its own, in mean observed ones; about the best in simulations
 
@@ -106,8 +105,6 @@ def _cosines(columns: Array, other: Array) -> Array:
 def _left_out(shares: Array, sizes: Sequence[int]) -> dict[int, Checked]:
     """By the size of the subsets."""
     pairs = np.array(list(itertools.combinations(range(len(shares)), 2)))
-    if len(pairs) > _PAIRS:
-        pairs = np.random.default_rng(0).choice(pairs, _PAIRS, replace=False)
     orders = [_greedy(np.delete(shares, pair, axis=0), max(sizes, default=0)) for pair in pairs]
     whole = shares.mean(axis=1)[pairs]
     found = {}
