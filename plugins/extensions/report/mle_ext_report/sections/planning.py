@@ -31,11 +31,11 @@ def planning(document: Document) -> Iterator[Section]:
 def _power(found: Power, rate: str) -> Section:
     rows: dict[int, list[str]] = {}
     for cell in found.cells:
-        rows.setdefault(cell.competitions, [str(cell.competitions)]).append(f"{cell.power:.0f} %")
+        rows.setdefault(cell.competitions, [f"{cell.competitions} competitions"]).append(f"{cell.power:.0f} %")
     fewest = {cell.seeds: str(cell.competitions) for cell in found.needed}
     seeds = list(dict.fromkeys(cell.seeds for cell in found.cells))
     needed = ["needed for 80 %", *(fewest.get(number, f"> {found.limit}") for number in seeds)]
-    header = ("COMPETITIONS", *(counted(number, "seed").upper() for number in seeds))
+    header = ("PLAN", *(counted(number, "seed").upper() for number in seeds))
     title = f"Chance to tell two setups apart whose {rate}s differ by {found.points:g} points"
     return section("power", title, header, [*rows.values(), needed], _power_notes(found, rate))
 
@@ -75,7 +75,7 @@ def _subsets(found: Subsets | None, rate: str) -> Section:
         if of := row.checked:
             cells = f"{of.correlation:.3f}", interval(of.interval, 3), f"{of.tau:.2f}", f"{of.apart:.1f}"
         rows.append((str(len(row.ids)), f"{row.fitted:.3f}", *cells, f"{row.random:.3f}"))
-    header = ("COMPETITIONS", "FITTED", "CORRELATION", "95 % INTERVAL", "TAU", "POINTS APART", "RANDOM")
+    header = ("SIZE", "FITTED", "CORRELATION", "95 % INTERVAL", "TAU", "POINTS APART", "RANDOM")
     made = section("subsets", title, header, rows, _subset_notes(found, rate))
     ids = found.chosen.ids if found.chosen else ()
     return evolve(made, code=f"competitions = [{', '.join(map(json.dumps, ids))}]" if ids else "")
