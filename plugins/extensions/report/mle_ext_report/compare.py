@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import statistics
 from collections import defaultdict
@@ -245,12 +246,11 @@ class Change:
 def changes(keyed: Sequence[tuple[str, Setup]]) -> Iterator[Change]:
     """For each pair of setups (with their keys) that differ in the edition only."""
     keyed = sorted(keyed, key=lambda pair: pair[1].edition != "v1")
-    for number, (a, of_a) in enumerate(keyed):
-        for b, of_b in keyed[number + 1 :]:
-            if differ_in_edition(of_a, of_b):
-                runs_a, runs_b = by_competition(of_a.counted), by_competition(of_b.counted)
-                for competition in sorted(runs_a.keys() & runs_b.keys()):
-                    yield _change(a, b, competition, runs_a[competition], runs_b[competition])
+    for (a, of_a), (b, of_b) in itertools.combinations(keyed, 2):
+        if differ_in_edition(of_a, of_b):
+            runs_a, runs_b = by_competition(of_a.counted), by_competition(of_b.counted)
+            for competition in sorted(runs_a.keys() & runs_b.keys()):
+                yield _change(a, b, competition, runs_a[competition], runs_b[competition])
 
 
 def _change(a: str, b: str, competition: str, runs_a: Sequence[Graded], runs_b: Sequence[Graded]) -> Change:

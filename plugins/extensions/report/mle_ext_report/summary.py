@@ -61,21 +61,14 @@ def summarise(
         setup_summary(letter(number), setup, competitions, pad_missing, mix, shortest)
         for number, setup in enumerate(found)
     )
-    sides = {
-        summary.key: Side(
-            key=summary.key,
-            runs=_counted(setup, pad_missing),
-            planned=frozenset(item.run.competition for item in setup.runs),
-        )
+    averaged = [
+        (setup, Side(key=summary.key, runs=_counted(setup, pad_missing), planned=_competitions(setup)))
         for summary, setup in zip(summaries, found, strict=True)
         if summary.averaged
-    }
-    halves = {
-        (summaries[a].key, summaries[b].key)
-        for a, b in itertools.combinations(range(len(found)), 2)
-        if are_halves(found[a], found[b])
-    }
-    pairs = (compare(a, b, mix) for a, b in itertools.combinations(sides.values(), 2) if (a.key, b.key) not in halves)
+    ]
+    pairs = (
+        compare(a, b, mix) for (of_a, a), (of_b, b) in itertools.combinations(averaged, 2) if not are_halves(of_a, of_b)
+    )
     return Document(
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         mlecore=version("mlecore"),
@@ -85,9 +78,7 @@ def summarise(
         published=published() if against_published else (),
         published_source=SOURCE if against_published else None,
         own=tuple(own(summary) for summary in summaries) if against_published else (),
-        editions=tuple(
-            changes([(summary.key, setup) for summary, setup in zip(summaries, found, strict=True) if summary.averaged])
-        ),
+        editions=tuple(changes([(side.key, setup) for setup, side in averaged])),
     )
 
 
@@ -100,6 +91,10 @@ def _trained_on(words: Sequence[str], planned: Sequence[str]) -> tuple[str, ...]
             fix="Write one name a line, as `mlecore competitions list` spells it, or a split such as low.",
         )
     return tuple(sorted({id for ids in found.values() for id in ids}))
+
+
+def _competitions(setup: Setup) -> frozenset[str]:
+    return frozenset(item.run.competition for item in setup.runs)
 
 
 def _counted(setup: Setup, pad: bool) -> list[Graded]:
@@ -167,7 +162,7 @@ def setup_summary(
 
 def _coverage(setup: Setup, pad: bool) -> Coverage:
     graded = {item.run.competition for item in setup.counted}
-    competitions = sorted({item.run.competition for item in setup.runs})
+    competitions = sorted(_competitions(setup))
     return Coverage(
         planned_runs=len(setup.runs),
         graded_runs=len(setup.counted),

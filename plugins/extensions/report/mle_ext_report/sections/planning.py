@@ -89,8 +89,8 @@ def _subset_notes(found: Subsets, rate: str) -> Iterator[str]:
         return
     yield (
         f"Fitted: the correlation of the {rate} on the subset with that on all {found.competitions} competitions that "
-        "every setup ran, over the setups on which the subset was chosen. It is too good for any other setup. "
-        "Random: its mean for random subsets."
+        "every setup ran, over the setups on which the subset was chosen. For other setups it is lower. Random: its "
+        "mean for random subsets."
     )
     if not found.found[0].checked:
         yield "None is recommended: it takes five setups to see how well a subset holds for one that was left out."
