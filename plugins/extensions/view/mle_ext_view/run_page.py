@@ -16,6 +16,7 @@ from mle_ext_report.graded import Graded, read_graded
 from mle_ext_report.pages.charts import Line, line_chart
 from mle_ext_report.pages.scale import Scale
 from mle_ext_report.pages.strips import Axis, Dot, score_strip, strip_scale
+from mle_ext_report.percentile import MARKS
 
 from mlecore.controller.output import saved
 from mlecore.errors import MlecoreError
@@ -42,7 +43,6 @@ _OTHERS = 20  # runs to compare with
 _DOTS = 200  # of other runs, in a strip
 _TAIL, _TAIL_BYTES = 20, 16 << 10  # lines of the end of a log, and bytes in which they are looked for
 _START = 64 << 10  # bytes in which a file's first rows are
-_MARKS = ("sample", "median", "bronze", "silver", "gold")
 
 
 @frozen(kw_only=True)
@@ -124,22 +124,15 @@ def _thresholds(report: Report | None) -> dict[str, float]:
         return {}
     values = _axis(report)
     prefix = "reference " if report.reference else ""
-    known = ((name, getattr(values, name)) for name in _MARKS)
+    known = ((name, getattr(values, name)) for name in MARKS)
     return {name if name == "sample" else f"{prefix}{name}": value for name, value in known if value is not None}
 
 
 def _axis(report: Report) -> Axis:
     """From the sample to gold, and to the best human."""
     found = report.reference
-    return Axis(
-        sample=report.sample_score,
-        median=found.median if found else report.median_threshold,
-        bronze=found.bronze if found else report.bronze_threshold,
-        silver=found.silver if found else report.silver_threshold,
-        gold=found.gold if found else report.gold_threshold,
-        best=report.best_human,
-        lower_is_better=report.is_lower_better,
-    )
+    limits = {name: getattr(found, name) if found else getattr(report, f"{name}_threshold") for name in MARKS[1:]}
+    return Axis(sample=report.sample_score, best=report.best_human, lower_is_better=report.is_lower_better, **limits)
 
 
 def _strip(report: Report | None, record: RunRecord, setups: Sequence[Setup]) -> Markup:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from markupsafe import Markup
 
@@ -69,8 +70,8 @@ def _percentiles(setups: Sequence[SetupSummary], numbers: Numbers) -> Iterator[S
         if row and row.marks and (mean := row.rates.rates[PERCENTILE]):
             axes.setdefault(tuple(row.marks.items()), []).append((setup.key, mean))
     for marks, means in axes.items():
-        sample, median, bronze, silver, gold = (dict(marks).get(name) for name in MARKS)
-        axis = Axis(sample=sample, median=median, bronze=bronze, silver=silver, gold=gold, best=100.0)
+        places: dict[str, Any] = {"sample": None, **dict(marks)}
+        axis = Axis(best=100.0, **places)
         dots = [Dot(score=mean.mean, words=f"{key}: {mean}", number=numbers[key]) for key, mean in reversed(means)]
         ends = (number(axis.sample, 1), number(axis.gold, 1))
         whose = f" of {', '.join(key for key, _ in means)}" if len(axes) > 1 else ""
@@ -82,15 +83,9 @@ def axis_of(some: RunLine, lines: Sequence[RunLine]) -> Axis | None:
     sample's score."""
     lower = bool(some.lower_is_better)
     if some.gold_threshold is not None:
-        return Axis(
-            sample=some.sample_score,
-            median=some.median_threshold,
-            bronze=some.bronze_threshold,
-            silver=some.silver_threshold,
-            gold=some.gold_threshold,
-            best=next((line.best_human for line in lines if line.best_human is not None), None),
-            lower_is_better=lower,
-        )
+        best = next((line.best_human for line in lines if line.best_human is not None), None)
+        limits = {name: getattr(some, f"{name}_threshold") for name in MARKS[1:]}
+        return Axis(sample=some.sample_score, best=best, lower_is_better=lower, **limits)
     scores = [line.exact for line in lines if line.exact is not None]
     best = (min if lower else max)(scores, default=None)
     sample = some.sample_score
