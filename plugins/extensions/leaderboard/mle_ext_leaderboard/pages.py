@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
+from mle_ext_report.cells import interval
 from mle_ext_report.pages import environment, inline
 from mle_ext_report.pages.charts import Line, line_chart
 from mle_ext_report.pages.marks import Square, kind
@@ -140,7 +141,7 @@ def _rate_row(table: Table, row: Row, own: bool) -> RateRow:
         name=entry.agent,
         rate=_rate(table, row),
         value=f"{place.rate:.1f} %",
-        reach=f"{place.interval[0]:.1f} to {place.interval[1]:.1f}" if place.interval else "",
+        reach=interval(place.interval) if place.interval else "",
         small=f"rank {place.rank}; {entry.version}, {', '.join(entry.models) or 'no model'}",
         link="" if own else f"{row.standing.name}.html",
         evidence="#runs" if own else "",
@@ -190,7 +191,7 @@ def matrix(results: Results) -> list[tuple[str, list[Square]]]:
     """Competition -> a square per seed."""
     found: dict[str, list[Square]] = {}
     for number, run in enumerate(results.runs):
-        square = Square(kind=_kind(run), words=_words(run), link=f"#run-{number}", flagged=_flagged(run))
+        square = Square(kind=_kind(run), words=_words(run), link=f"#run-{number}", flagged=run.flagged)
         found.setdefault(run.competition, []).append(square)
     return list(found.items())
 
@@ -207,10 +208,6 @@ def _run(run: RunResult) -> tuple[str, ...]:
         figure(run.usd, 2),
         run.submission_sha256[:12],
     )
-
-
-def _flagged(run: RunResult) -> bool:
-    return any(found.startswith(("violation:", "suspicious:")) for found in run.findings)
 
 
 def _kind(run: RunResult) -> str:

@@ -70,6 +70,11 @@ class RunResult:
         )
 
     @property
+    def flagged(self) -> bool:
+        """By a detector."""
+        return any(found.startswith(("violation:", "suspicious:")) for found in self.findings)
+
+    @property
     def earns(self) -> bool:
         """Does it raise a rate of the site?"""
         return bool(self.medal or self.beats_sample)

@@ -82,7 +82,6 @@ def _has(tag: str, check: Check) -> bool:
         return False
     said = entry.disclosures
     regraded = has_second_party(check.signed, "graded again")
-    flagged = any(found.startswith(("violation:", "suspicious:")) for run in results.runs for found in run.findings)
     judged = bool(results.judged) and all(judged == of for judged, of in results.judged.values())
     web = next((line for line in check.lines if line.name == "web"), None)
     return {
@@ -99,7 +98,7 @@ def _has(tag: str, check: Check) -> bool:
         "no-web": said.web == "none" and web is not None and web.verdict == "recorded",
         "first-seeds": results.has_first_seeds,
         "judged": judged,
-        "unflagged": judged and not flagged,
+        "unflagged": judged and not any(run.flagged for run in results.runs),
     }[tag]
 
 
