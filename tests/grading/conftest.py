@@ -27,7 +27,7 @@ def grade(submission, private):
     if value == "bug":
         raise KeyError("bug")
     if value == "slow":
-        time.sleep(60)
+        time.sleep(3600)
     if value == "greedy":
         bytearray(3 << 30)
     if value == "die":
@@ -54,7 +54,7 @@ silver = 0.8
 bronze = 0.7
 median = 0.5
 [limits]
-seconds = 2
+seconds = 600
 memory_gb = 1.5
 [submission]
 ids = "any"
