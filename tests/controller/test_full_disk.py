@@ -21,9 +21,9 @@ FILL = """
 i=0
 while [ "$MLECORE_SEED" = 0 ]; do head -c 10000000 /dev/urandom >code/$i && i=$((i+1)); done
 sleep 8
-cp /opt/mlecore/sample.csv submission/submission.csv
+until cp /opt/mlecore/sample.csv submission/submission.csv; do sleep 1; done
 """
-WRITE = "head -c 30000000 /dev/urandom >code/x; sleep 4; cp /opt/mlecore/sample.csv submission/submission.csv"
+WRITE = "head -c 30000000 /dev/urandom >code/x; touch code/wait; while [ -e code/wait ]; do sleep 0.1; done"
 
 
 class Lab:
@@ -52,14 +52,10 @@ class Lab:
         return thread
 
     def until(self, true) -> None:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         while not true():
             assert time.monotonic() < deadline and not self.failed, self.failed
             time.sleep(0.1)
-
-    def is_full(self) -> bool:
-        there = os.statvfs(self.disk)
-        return there.f_bavail * there.f_frsize < 1_000_000
 
     def state(self, seed: int) -> str:
         return read_record(self.disk / f"runs/g/command--coins--{seed}").state
@@ -86,17 +82,18 @@ def test_an_agent_that_fills_the_disk_ends_and_its_neighbour_goes_on(lab):
 
 def test_a_run_that_cannot_be_collected_can_be_cancelled(lab, capsys):
     thread = lab.begin(WRITE)
-    lab.until(lambda: len(list(lab.disk.glob("vm/jobs/*/home/code/x"))) == 2)
-    time.sleep(2)
+    lab.until(lambda: len(list(lab.disk.glob("vm/jobs/*/home/code/wait"))) == 2)
     with (lab.disk / "somebody's").open("wb") as out, pytest.raises(OSError, match="space"):
         while True:
             out.write(bytes(1 << 20))
             out.flush()
-    lab.until(lambda: lab.state(0) == "collecting")
-    time.sleep(3)
+    for gate in lab.disk.glob("vm/jobs/*/home/code/wait"):
+        gate.unlink()
+    said: list[str] = []
+    lab.until(lambda: said.append(capsys.readouterr().err) or "command--coins--0: collecting: " in "".join(said))
     requests.leave(lab.disk / "runs" / "g", "command--coins--0", "cancel")
     lab.until(lambda: lab.state(0) == "cancelled")
     lab.until(lambda: len(list(lab.disk.glob("vm/jobs/*"))) < 2)
     (lab.disk / "somebody's").unlink()
-    thread.join(60)
-    assert "is held by command--coins--" in capsys.readouterr().err and not lab.failed
+    lab.until(lambda: not thread.is_alive())
+    assert "is held by command--coins--" in "".join(said) + capsys.readouterr().err and not lab.failed
