@@ -78,7 +78,7 @@ class Shell:
             if process.stdout:
                 process.stdout.close()
 
-    def wait_for(self, path: Path, seconds: float = 60) -> None:
+    def wait_for(self, path: Path, seconds: float = 300) -> None:
         deadline = time.monotonic() + seconds
         while not path.exists():
             if time.monotonic() > deadline:

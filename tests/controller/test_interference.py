@@ -11,13 +11,12 @@ from pathlib import Path
 from mlecore.runs.store import load_group, read_record
 
 
-def once_running(lab, act: Callable[[], object], runs: int = 1) -> threading.Thread:
-    """Does ``act`` as soon as the first runs of the worker are running."""
-    expected = {(f"worker--coins--{seed}", "running") for seed in range(runs)}
+def once_running(lab, act: Callable[[], object]) -> threading.Thread:
+    """Does ``act`` as soon as the run is running."""
 
     def wait() -> None:
-        deadline = time.monotonic() + 20
-        while not expected <= set(lab.display.changes) and time.monotonic() < deadline:
+        deadline = time.monotonic() + 120
+        while ("worker--coins--0", "running") not in lab.display.changes and time.monotonic() < deadline:
             time.sleep(0.002)
         act()
 
@@ -49,11 +48,12 @@ def test_nothing_is_written_into_another_groups_folder(lab):
 def test_job_that_vanished_is_retried(lab):
     lab.make(("worker", {"seconds": "0.3"}))
 
-    def lose() -> None:
+    def lose(_) -> None:
+        lab.display.on.clear()
         job = next((lab.backend_root / "jobs").iterdir())
         job.rename(lab.backend_root / job.name)
 
-    once_running(lab, lose)
+    lab.display.on["running"] = lose
     assert lab.run().complete
     record = lab.records()["worker--coins--0"]
     assert [attempt.ended for attempt in record.attempts] == ["lost", "finished"]
@@ -62,7 +62,13 @@ def test_job_that_vanished_is_retried(lab):
 
 def test_a_folder_deleted_by_hand_is_reported_and_the_other_runs_end(lab):
     lab.make(("worker", {"seconds": "0.3"}), seeds=2)
-    once_running(lab, lambda: shutil.rmtree(lab.folder("worker--coins--0")))
+
+    def delete(record) -> None:
+        if record.seed == 0:
+            lab.display.on.clear()
+            shutil.rmtree(record.folder)
+
+    lab.display.on["running"] = delete
     outcome = lab.run()
     assert outcome.counts == {"graded": 1} and "deleted" in outcome.unfinished[0]
     assert not list((lab.backend_root / "jobs").iterdir())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import time
 
 import pytest
 
@@ -42,7 +43,7 @@ def test_killed_at_random_moments(shell):
 
 
 def test_two_controllers(shell):
-    first = shell.begin(*shell.run_arguments("g", 2, seconds="25"))  # what follows must be done by then
+    first = shell.begin(*shell.run_arguments("g", 2, seconds="3600"))
     shell.wait_for(shell.runs / "g" / "worker--coins--0" / "run.json")
     assert holder(shell.runs / "g")["pid"] == first.pid
     code, output = shell.call("runs", "resume", "g")
@@ -51,7 +52,11 @@ def test_two_controllers(shell):
     assert code == 0 and f"process {first.pid}" in output
     code, output = shell.call("runs", "cancel", "g/worker--coins--1")
     assert code == 0 and "asked its controller" in output
-    output, _ = first.communicate(timeout=120)
+    while load_group(shell.runs / "g")[1].state != "cancelled":
+        assert first.poll() is None
+        time.sleep(0.05)
+    (shell.backend_root / "over").touch()
+    output, _ = first.communicate(timeout=300)
     assert first.returncode == 0, output
     states = {record.seed: record.state for record in load_group(shell.runs / "g")}
     assert states == {0: "graded", 1: "cancelled"}
@@ -59,11 +64,12 @@ def test_two_controllers(shell):
 
 
 def test_ctrl_c_stops_the_controller_and_not_its_runs(shell):
-    process = shell.begin(*shell.run_arguments("g", 1, seconds="2"))
+    process = shell.begin(*shell.run_arguments("g", 1, seconds="3600"))
     shell.wait_for(shell.backend_root / "starts.log")
     process.send_signal(signal.SIGINT)
-    output, _ = process.communicate(timeout=120)
+    output, _ = process.communicate(timeout=300)
     assert process.returncode == 3 and "mlecore runs resume g" in output and "Traceback" not in output
+    (shell.backend_root / "over").touch()
     code, output = shell.call("runs", "resume", "g")
     assert code == 0, output
     settled(shell, "g", 1)
@@ -71,7 +77,7 @@ def test_ctrl_c_stops_the_controller_and_not_its_runs(shell):
 
 
 def test_cancel_and_retry_without_a_controller(shell):
-    process = shell.begin(*shell.run_arguments("g", 3, seconds="60"), "--max-parallel", "1")
+    process = shell.begin(*shell.run_arguments("g", 3, seconds="3600"), "--max-parallel", "1")
     shell.wait_for(shell.backend_root / "starts.log")
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()

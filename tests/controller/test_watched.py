@@ -26,11 +26,11 @@ def address(shell) -> Iterator[str]:
     assert process.stdout is not None
     yield process.stdout.readline().split(" at ")[1].strip()
     process.terminate()
-    process.communicate(timeout=60)
+    process.communicate(timeout=300)
 
 
 def test_the_page_follows_a_group_past_the_death_of_its_controller(shell, browser: Browser, address: str) -> None:
-    controller = shell.begin(*shell.run_arguments("g", 2, seconds="15"), "--max-parallel", "1")
+    controller = shell.begin(*shell.run_arguments("g", 2, seconds="3600"), "--max-parallel", "1")
     shell.wait_for(shell.runs / "g" / "worker--coins--0" / "run.json")
     browser.open(f"{address}g/g/index.html")
     browser.ask("window.opened = 'once'; 0")
@@ -40,8 +40,9 @@ def test_the_page_follows_a_group_past_the_death_of_its_controller(shell, browse
     browser.until(f"{FACTS}.includes('No controller is running')")
     resumed = shell.begin("runs", "resume", "g")
     browser.until(CONTROLLED)
+    (shell.backend_root / "over").touch()
     browser.until(f"!{FACTS}.includes('controller is running')")
-    output, _ = resumed.communicate(timeout=60)
+    output, _ = resumed.communicate(timeout=300)
     assert resumed.returncode == 0, output
     scores = "[...document.querySelectorAll('[data-part=runs] tbody td.num[data-value]')].map(e => e.textContent)"
     assert {"0.30000", "0.70000"} <= set(browser.ask(scores))

@@ -1,7 +1,7 @@
 """Backend `folders`: jobs are folders; what a process would do follows from the job's environment and the clock.
 
 It outlives every controller, as a real backend does, and fails on demand: while a file `unreachable` lies in its root,
-it does not answer; with `cannot-build`, it cannot build; with `cannot-fetch`, it cannot fetch.
+it does not answer; with `cannot-build`, it cannot build; with `cannot-fetch`, it cannot fetch; with `over`, jobs end.
 """
 
 import contextlib
@@ -131,7 +131,7 @@ class Folders(Backend):
         if (self.root / "pending").exists():
             reason = (self.root / "pending").read_text()
             return JobStatus(phase="pending", stuck=reason.startswith("stuck: "), reason=reason.removeprefix("stuck: "))
-        if time.monotonic() < facts["began"] + facts["seconds"]:
+        if time.monotonic() < facts["began"] + facts["seconds"] and not (self.root / "over").exists():
             return JobStatus(phase="running")
         return JobStatus(
             phase="exited",
