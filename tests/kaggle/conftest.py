@@ -32,6 +32,14 @@ def _load(name: str) -> ModuleType:
 fake = _load("server")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """One worker of pytest-xdist has the one port at which the client looks for Kaggle: others would wait for it."""
+    for item in items:
+        if "kaggle" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("kaggle"))
+
+
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A fresh home, with no credentials in it or in the environment."""

@@ -262,7 +262,7 @@ class Server(ThreadingHTTPServer):
     allow_reuse_address = True
 
 
-def serve(kaggle: FakeKaggle, patience: float = 60.0) -> Server:
+def serve(kaggle: FakeKaggle, patience: float = 900.0) -> Server:
     """Start it in a thread; waits while another test process has the port."""
     handler = type("Bound", (Handler,), {"kaggle": kaggle})
     end = time.monotonic() + patience
