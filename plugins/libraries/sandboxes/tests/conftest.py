@@ -51,7 +51,7 @@ print(*sorted(found), flush=True)
 for number in range(30 if sys.argv[1:] else 0):
     with open(f"{found[sys.argv[1]]}/{number}", "wb") as out:
         out.write(bytes(10_000_000))
-time.sleep(20 if sys.argv[1:] else 0)
+time.sleep(300 if sys.argv[1:] else 0)
 print("kept")
 """
 
@@ -86,7 +86,7 @@ print("kept")
     def status(self, handle: Handle) -> JobStatus:
         return self.vm.status([handle])[handle]
 
-    def wait(self, handle: Handle, seconds: float = 60.0) -> JobStatus:
+    def wait(self, handle: Handle, seconds: float = 240.0) -> JobStatus:
         until(lambda: self.status(handle).phase in ("exited", "gone"), seconds)
         return self.status(handle)
 
@@ -104,7 +104,7 @@ print("kept")
         return self.vm.fetch(handle, globs, into, limit, 1000), into
 
 
-def until(true: Callable[[], bool], seconds: float = 60.0) -> None:
+def until(true: Callable[[], bool], seconds: float = 240.0) -> None:
     limit = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < limit, "it does not happen"

@@ -65,7 +65,7 @@ def test_a_secret_reaches_the_job_and_no_disk(
     lab: Any, state: Path, monkeypatch: pytest.MonkeyPatch, wait_until: Callable[..., None]
 ) -> None:
     monkeypatch.setenv("KEY", "planted-4711")
-    handle = lab.start("/bin/sh", "-c", "echo $KEY; exec sleep 60", secrets=("KEY",))
+    handle = lab.start("/bin/sh", "-c", "echo $KEY; exec sleep 300", secrets=("KEY",))
     wait_until(lambda: "planted" in lab.output(handle))
     files = [path for path in state.rglob("*") if path.is_file() and path.name != "output"]
     assert files and not [path for path in files if b"4711" in path.read_bytes()]
@@ -75,7 +75,7 @@ def test_the_relay_listens_inside(lab: Any) -> None:
     program = """
 import urllib.request
 try:
-    urllib.request.urlopen("http://forbidden.invalid/", timeout=20)
+    urllib.request.urlopen("http://forbidden.invalid/", timeout=120)
 except OSError as error:
     print(error)
 """

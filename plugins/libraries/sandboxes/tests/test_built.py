@@ -38,7 +38,7 @@ def build(vm: Machine, recipe: Recipe, folder: Path) -> str:
 
 @pytest.mark.sandbox
 def test_pruning_asks_and_frees_what_no_job_needs(lab: Any, tmp_path: Path) -> None:
-    handle = lab.start("sleep", "30", recipe=TOOL)
+    handle = lab.start("sleep", "300", recipe=TOOL)
     used, free = build(lab.vm, TOOL, tmp_path), build(lab.vm, OTHER, tmp_path)
     assert {ref: each["used"] for ref, each in listed().items()} == {used: True, free: False}
     declined = said("prune", input="n\n")

@@ -33,7 +33,7 @@ def test_jobs_of_two_controllers_never_share_a_gpu(
 
 def test_what_waits_can_be_stopped(make_lab: Callable[..., Any], wait_until: Callable[..., None]) -> None:
     lab = make_lab(isolation="none", gpus="0")
-    one = lab.start("/bin/sleep", "60", name="mle-a-1", gpus=1)
+    one = lab.start("/bin/sleep", "300", name="mle-a-1", gpus=1)
     wait_until(lambda: lab.status(one).phase == "running")
     two = lab.start("/bin/echo", "ran", name="mle-b-1", gpus=1)
     lab.vm.stop(two, 1.0)
@@ -66,7 +66,7 @@ def test_only_the_claimed_devices_are_in_the_sandbox(
     devices = gpus.devices
     monkeypatch.setattr(gpus, "devices", lambda gpu, known: devices(gpu, known, tmp_path / "dev"))
     lab = make_lab(gpus="0,1")
-    script = "echo $(ls /dev | grep nvidia) $CUDA_VISIBLE_DEVICES; exec sleep 60"
+    script = "echo $(ls /dev | grep nvidia) $CUDA_VISIBLE_DEVICES; exec sleep 300"
     first = lab.start("/bin/sh", "-c", script, name="mle-a-1", gpus=1)
     wait_until(lambda: lab.output(first) != "")
     second = lab.start("/bin/sh", "-c", script, name="mle-b-1", gpus=1)

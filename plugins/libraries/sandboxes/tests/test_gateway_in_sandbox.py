@@ -54,7 +54,7 @@ def test_the_key_is_nowhere(lab: Any, model: Model, wait_until: Callable[..., No
         "argv = ['grep', '-rlas', 'sk-real-01234567' + '89abcdef', *where]\n"
         "found = subprocess.run(argv, capture_output=True, text=True).stdout\n"
         "print(repr(found), [v for v in os.environ.values() if v.startswith('sk-')])\n"
-        "open('done', 'w').close()\nimport time; time.sleep(30)"
+        "open('done', 'w').close()\nimport time; time.sleep(300)"
     )
     handle = lab.start("python3", "-u", "-c", look, network="llm", model=access(model, transcripts=True))
     folder = lab.vm._root / "jobs" / handle.name
@@ -78,7 +78,7 @@ def test_without_the_key_nothing_starts(lab: Any, model: Model, monkeypatch: pyt
 
 
 def test_the_relay_ends_with_a_killed_supervisor(lab: Any, wait_until: Callable[..., None]) -> None:
-    handle = lab.start("/bin/sleep", "60", network="llm", allow=("allowed.invalid",))
+    handle = lab.start("/bin/sleep", "300", network="llm", allow=("allowed.invalid",))
     wait_until(lambda: len(beside(lab, b"relay.py")) == 2)
     state = json.loads((lab.vm._root / "jobs" / handle.name / "state.json").read_text())
     os.kill(state["pid"], signal.SIGKILL)

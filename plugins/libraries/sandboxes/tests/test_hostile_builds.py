@@ -48,7 +48,7 @@ def look():
             pass
     for port in PORTS:
         try:
-            socket.create_connection(("127.0.0.1", port), timeout=2).close()
+            socket.create_connection(("127.0.0.1", port), timeout=60).close()
             seen["reached"].append(port)
         except OSError:
             pass
