@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from uuid import uuid4
 
-_STARTED = 10.0  # seconds that an sshd may take
+_STARTED = 120.0  # seconds that an sshd may take
 
 
 class NoHosts(Exception):
