@@ -189,7 +189,7 @@ class OwnEngine:
             self.process.wait(60)
             self.process = None
             containerd = self.folder / "exec/containerd/containerd.pid"
-            for _ in range(100):  # which ends with the engine, also when that is killed
+            for _ in range(2000):  # which ends with the engine, also when that is killed
                 if not containerd.exists() or not _running(int(containerd.read_text())):
                     break
                 time.sleep(0.05)

@@ -83,7 +83,7 @@ def test_an_engine_that_stops_in_order_is_never_the_agents_crash(own: OwnEngine,
 
 
 def test_a_containers_runtime_that_is_killed_is_an_infrastructure_failure(own: OwnEngine, own_lab: Lab) -> None:
-    handle = own_lab.start("echo up; sleep 100")
+    handle = own_lab.start("echo up; sleep 1000")
     own_lab.said(handle, "up")
     init = own_lab.engine.api.inspect_container(handle.name)["State"]["Pid"]
     shim = int(Path(f"/proc/{init}/stat").read_text().rpartition(")")[2].split()[1])
@@ -103,7 +103,7 @@ def test_a_power_loss_is_an_infrastructure_failure(own: OwnEngine, disk: Disk, t
         doomed.load()
         os.sync()
         lab = lab_on(Engine(doomed.host), tmp_path)
-        handle = lab.start("echo half >submission/submission.csv; echo up; sleep 100")
+        handle = lab.start("echo half >submission/submission.csv; echo up; sleep 1000")
         lab.said(handle, "up")
         working = processes_of(doomed)
         disk.lose_power()
@@ -188,12 +188,14 @@ def test_a_slow_engine_is_asked_again_and_not_taken_for_a_no(
     lab: Lab, toxic: tuple[Toxic, DockerBackend], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place, backend = toxic
-    handle = lab.start("sleep 100")
-    monkeypatch.setattr(engine_module, "SECONDS", 5.0)
+    handle = lab.start("sleep 1000")
     assert backend.status([handle])[handle].phase == "running"
     place.hang.set()
-    with pytest.raises(BackendUnreachable, match="did not answer within 5 s"):
-        backend.status([handle])
+    with monkeypatch.context() as patch:
+        patch.setattr(engine_module, "SECONDS", 5.0)
+        patch.setattr(backend.engine.api, "timeout", 5.0)
+        with pytest.raises(BackendUnreachable, match="did not answer within 5 s"):
+            backend.status([handle])
     place.hang.clear()
     assert backend.status([handle])[handle].phase == "running"
 

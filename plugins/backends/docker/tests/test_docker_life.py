@@ -57,17 +57,17 @@ def test_the_ways_jobs_end_are_distinguished(lab: Lab) -> None:
     jobs = {
         "good": lab.start("exit 0"),
         "bad": lab.start("exit 7"),
-        "late": lab.start("sleep 100", time_limit=0.5, grace=0.2),
+        "late": lab.start("sleep 1000", time_limit=0.5, grace=0.2),
         "large": lab.start('exec python3 -c "x = bytearray(10**9)"', memory=64 * 1024 * 1024),
         "signalled": lab.start("kill -9 $$"),
-        "killed": lab.start("echo up; sleep 100"),
-        "host": lab.start("echo up; sleep 100"),
+        "killed": lab.start("echo up; sleep 1000"),
+        "host": lab.start("echo up; sleep 1000"),
         "docker stop": lab.start("trap 'exit 3' TERM; echo up; while :; do sleep 0.1; done"),
         "grown": lab.start(f"{CHILD_OOM}; trap 'exit 3' TERM; echo up; while :; do sleep 0.1; done", memory=64 << 20),
-        "itself": lab.start("trap '' TERM; kill -TERM 1; sleep 100", grace=0.2),
-        "stopped": lab.start("echo up; sleep 100"),
-        "removed": lab.start("sleep 100"),
-        "running": lab.start("sleep 100"),
+        "itself": lab.start("trap '' TERM; kill -TERM 1; sleep 1000", grace=0.2),
+        "stopped": lab.start("echo up; sleep 1000"),
+        "removed": lab.start("sleep 1000"),
+        "running": lab.start("sleep 1000"),
     }
     for name in ("killed", "host", "docker stop", "grown", "stopped"):
         lab.said(jobs[name], "up")
@@ -116,7 +116,7 @@ def test_no_agent_can_pass_its_own_end_off_as_an_infrastructure_failure(lab: Lab
     for script in (
         """echo '{"stopped": true}' >.mlecore/exit.json; chmod 0555 .mlecore; exit 137""",
         "chmod 0 .mlecore; exit 255",
-        "trap '' TERM INT; kill -INT 1; chmod 0 .mlecore; sleep 100",
+        "trap '' TERM INT; kill -INT 1; chmod 0 .mlecore; sleep 1000",
     ):
         assert not lab.wait(lab.start(script, grace=0.2)).infra_failure, script
 
