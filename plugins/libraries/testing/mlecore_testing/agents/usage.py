@@ -11,7 +11,7 @@ from mlecore_testing.agents.harness import AgentBench
 from mlecore_testing.hostile import TookTooLong, fill, in_time
 from mlecore_testing.rules import Broken, Undecided
 
-_SECONDS = 30.0
+_SECONDS = 120.0
 
 
 def usage(harness: AgentBench) -> Iterator[Broken]:

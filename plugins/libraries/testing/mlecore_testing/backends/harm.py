@@ -163,7 +163,7 @@ _ASK = """
 import os, urllib.request
 for url in ("http://forbidden.invalid/", "http://allowed.invalid/"):
     try:
-        urllib.request.urlopen(url, timeout=30)
+        urllib.request.urlopen(url, timeout=120)
     except OSError as error:
         print(url, error)
 """

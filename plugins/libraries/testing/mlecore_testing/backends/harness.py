@@ -23,7 +23,7 @@ from mlecore_jobs import INSIDE
 from mlecore_jobs.fetching import Fetched
 from mlecore_testing.rules import Stop, Undecided
 
-PATIENCE = 120.0  # seconds that a short job may take to end, and a long one to be seen running
+PATIENCE = 300.0  # seconds that a short job may take to end, and a long one to be seen running
 INIT = INSIDE / "init"
 _RESOURCES = frozenset(attribute.name for attribute in fields(Resources))
 

@@ -36,7 +36,7 @@ class Lab(Generic[B]):
 
     def job(self, script: str = "true", **changes: Any) -> Job:
         """A job that runs a shell script; ``changes`` are fields of Job or of Resources."""
-        usual = {"group": self.group, "dataset": self.dataset, "time_limit": 120.0, "grace": 1.0, **changes}
+        usual = {"group": self.group, "dataset": self.dataset, "time_limit": 600.0, "grace": 1.0, **changes}
         if "image" not in usual:
             usual["image"] = self.image
         if "data" not in usual:
@@ -49,7 +49,7 @@ class Lab(Generic[B]):
     def status(self, handle: Handle) -> JobStatus:
         return self.backend.status([handle])[handle]
 
-    def until(self, ready: Callable[[], T | None], why: Callable[[], object] = lambda: "", seconds: float = 120.0) -> T:
+    def until(self, ready: Callable[[], T | None], why: Callable[[], object] = lambda: "", seconds: float = 300.0) -> T:
         """The first true value of ``ready``; ``why`` describes the state if there is none in time."""
         deadline = time.monotonic() + seconds
         while not (found := ready()):
@@ -57,7 +57,7 @@ class Lab(Generic[B]):
             time.sleep(0.05)
         return found
 
-    def wait(self, handle: Handle, *phases: str, seconds: float = 120.0) -> JobStatus:
+    def wait(self, handle: Handle, *phases: str, seconds: float = 300.0) -> JobStatus:
         """Its status once it has reached one of these phases; by default, once it has ended."""
 
         def reached() -> JobStatus | None:

@@ -14,7 +14,7 @@ _MEGABYTE = 1 << 20
 # Each goes far beyond its limit, stays there for some seconds, since watching may be slow, and prints "beyond".
 _MEMORY = '[ "$( (head -c 600000000 /dev/zero; sleep 5) | tail -n 1 | wc -c )" -ge 600000000 ] && echo beyond'
 _CHILD = "(head -c 600000000 /dev/zero; sleep 5) | tail -n 1 | wc -c"
-_PROCESSES = "i=0; while [ $i -lt 120 ]; do sleep 20 & i=$((i+1)); done; sleep 5; echo beyond"
+_PROCESSES = "i=0; while [ $i -lt 120 ]; do sleep 60 & i=$((i+1)); done; sleep 30; echo beyond"
 # Four processes that work for three seconds; prints the real seconds, and their CPU time as `times` gives it.
 _BUSY = """
 read -r begin rest </proc/uptime

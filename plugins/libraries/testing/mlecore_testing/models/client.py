@@ -7,7 +7,7 @@ def ask(model="scripted"):
     body = json.dumps({"model": model, "messages": [{"role": "user", "content": "hello"}]}).encode()
     headers = {"Authorization": "Bearer " + os.environ["OPENAI_API_KEY"], "Content-Type": "application/json"}
     try:
-        answer = urllib.request.urlopen(urllib.request.Request(url, body, headers), timeout=20)
+        answer = urllib.request.urlopen(urllib.request.Request(url, body, headers), timeout=120)
         return json.load(answer)["choices"][0]["message"]["content"]
     except urllib.error.HTTPError as error:
         return error.code
