@@ -36,7 +36,7 @@ def post(path=b"/v1/chat/completions", body=BODY, extra=b"", length=None) -> byt
     return head + (b"Content-Length%s\r\n" % length if length else b"") + b"\r\n" + body
 
 
-def raw(front: Front, *pieces: bytes, wait: float = 2.0) -> bytes:
+def raw(front: Front, *pieces: bytes, wait: float = 60.0) -> bytes:
     """All that comes back for these bytes, until the gateway closes the connection or ``wait`` seconds pass."""
     with socket.create_connection(("127.0.0.1", front.port), timeout=wait) as link:
         out = b""
@@ -59,7 +59,7 @@ class Front:
         self.model = model
         self.url = f"http://127.0.0.1:{port}"
 
-    def ask(self, path="/v1/chat/completions", body=CHAT, method=None, token=TOKEN, seconds=20, **headers):
+    def ask(self, path="/v1/chat/completions", body=CHAT, method=None, token=TOKEN, seconds=120, **headers):
         """(status, headers, body) of one request."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=seconds)
         packed = body if isinstance(body, bytes) or body is None else json.dumps(body)
@@ -74,12 +74,12 @@ class Front:
 
     def calls(self) -> list[Call]:
         """Of the log, once no call is under way: the last byte reaches the client before the line is written."""
-        for _ in range(200):
+        until = time.monotonic() + 60
+        while True:
             calls = list(read_calls(self.folder / LOG, under_way=False))
-            if len(calls) == len(list(read_calls(self.folder / LOG))):
-                break
+            if len(calls) == len(list(read_calls(self.folder / LOG))) or time.monotonic() > until:
+                return calls
             time.sleep(0.01)
-        return calls
 
 
 @contextmanager
@@ -97,12 +97,12 @@ def running(settings: Settings, folder: Path) -> Iterator[int]:
 
     thread = threading.Thread(target=lambda: loop.run_until_complete(serve()), daemon=True)
     thread.start()
-    assert ready.wait(10)
+    assert ready.wait(60)
     try:
         yield int(at[0].rpartition(":")[2])
     finally:
         loop.call_soon_threadsafe(end.set)
-        thread.join(20)
+        thread.join(60)
         loop.close()
 
 

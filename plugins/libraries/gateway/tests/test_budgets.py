@@ -122,7 +122,7 @@ def process(folder: Path, model: Model, **settings) -> Iterator[tuple[Front, sub
 @pytest.mark.slow
 def test_restart_remembers_to_the_token(tmp_path):
     """Also the call that was under way when it was killed, at what it had reserved."""
-    slow = Answer(text="x", delay=30, when="slow")
+    slow = Answer(text="x", delay=600, when="slow")
     settings = {"budgets": ["5calls"], "prices": {"scripted": {"input": 10, "output": 100}}}
     with scripted_model(Script(answers=(HUNDRED, slow))) as model:
         with process(tmp_path, model, **settings) as (front, child), ThreadPoolExecutor(1) as pool:

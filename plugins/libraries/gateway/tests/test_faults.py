@@ -162,12 +162,14 @@ def test_an_endpoint_that_never_answers(monkeypatch, tmp_path):
     """Its call is still under way when the gateway ends, and yet it is known whose fault that is."""
     monkeypatch.setattr(faults, "PATIENCE", 0.2)
     monkeypatch.setattr(faults, "PROBE_SECONDS", 0.3)
-    with scripted_model(Script(answers=(Answer(delay=5, times=0),))) as model:
+    with scripted_model(Script(answers=(Answer(delay=60, times=0),))) as model:
         settings = Settings(endpoint=model.url, token=TOKEN, models=("scripted",))
         with running(settings, tmp_path) as port:
             connection = http.client.HTTPConnection("127.0.0.1", port)
             headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
             connection.request("POST", "/v1/chat/completions", json.dumps(CHAT), headers)
+            while not model.served.probes:
+                time.sleep(0.02)
             time.sleep(1.0)
     (call,) = read_calls(tmp_path / LOG)
     assert (call.outcome, call.reason) == ("cut", "the gateway ended")

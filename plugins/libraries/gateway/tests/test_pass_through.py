@@ -96,12 +96,12 @@ def test_pieces_come_at_once(front_of):
         handler.end_headers()
         handler.wfile.write(STREAM)
         handler.wfile.flush()
-        go.wait(10)
+        go.wait(60)
         handler.wfile.write(DONE)
         handler.close_connection = True
 
     with front_of(answer) as front:
-        connection = http.client.HTTPConnection("127.0.0.1", front.port, timeout=5)
+        connection = http.client.HTTPConnection("127.0.0.1", front.port, timeout=60)
         body = json.dumps({**CHAT, "stream": True})
         connection.request("POST", "/v1/chat/completions", body, {"Authorization": f"Bearer {TOKEN}"})
         response = connection.getresponse()

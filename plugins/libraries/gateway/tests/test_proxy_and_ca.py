@@ -87,7 +87,7 @@ def test_calls_go_through_the_proxy_and_trust_the_ca(walled, tmp_path, monkeypat
         said: list[str] = []
         check_models([access], Machine({}), said.append)  # the same way before the runs start
         assert said == [f"scripted answers at {access.endpoint}"] and len(asked) == 2
-        for _ in range(100):  # the proxy logs a connection once it is closed
+        for _ in range(600):  # the proxy logs a connection once it is closed
             if len(lines := [json.loads(line) for line in log.read_text().splitlines()]) == 2:
                 break
             gc.collect()  # a connection whose TLS had not ended when the gateway's loop did is closed with its object

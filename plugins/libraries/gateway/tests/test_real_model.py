@@ -33,7 +33,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def name() -> str:
-    with urllib.request.urlopen(f"{URL}/models", timeout=20) as answer:
+    with urllib.request.urlopen(f"{URL}/models", timeout=300) as answer:
         return str(json.load(answer)["data"][0]["id"])
 
 
@@ -63,7 +63,7 @@ def brief(endpoint_of, reply):
             body = json.dumps(asked).encode()
         request = urllib.request.Request(URL.removesuffix("/v1") + handler.path, body or None)
         try:
-            with urllib.request.urlopen(request, timeout=300) as answer:
+            with urllib.request.urlopen(request, timeout=900) as answer:
                 status, text = answer.status, answer.read()
         except urllib.error.HTTPError as error:
             status, text = error.code, error.read()
@@ -81,11 +81,11 @@ def test_tokens_of_a_real_model(gateway, name):
     own = []
     for prompt in PROMPTS:
         asked = {"model": name, "messages": [{"role": "user", "content": prompt}], "max_tokens": 4, "temperature": 0}
-        status, _, body = front.ask(body=asked, seconds=120)
+        status, _, body = front.ask(body=asked, seconds=600)
         assert status == 200
         usage = json.loads(body)["usage"]
         own += [(usage["prompt_tokens"], usage["completion_tokens"])] * 2
-        status, _, stream = front.ask(body={**asked, "stream": True}, seconds=120)
+        status, _, stream = front.ask(body={**asked, "stream": True}, seconds=600)
         assert status == 200 and b'"usage"' not in stream
     calls = front.calls()
     assert [(call.tokens.input, call.tokens.output) for call in calls if call.tokens] == own
@@ -104,7 +104,7 @@ def test_an_agent_ends_for_a_reason_that_it_names(agent, name, brief, place):
         endpoint=url,
         model_check=False,
         detect=False,
-        time_limit="4m",
+        time_limit="20m",
         runs=place / "runs",
         data=[place / "data"],
     )

@@ -99,14 +99,14 @@ class Relayed:
 
         self.thread = threading.Thread(target=lambda: self.loop.run_until_complete(main()), daemon=True)
         self.thread.start()
-        assert ready.wait(5)
+        assert ready.wait(60)
 
     def stop(self) -> None:
         self.loop.call_soon_threadsafe(self.task.cancel)
-        self.thread.join(5)
+        self.thread.join(60)
 
     def log(self, lines: int) -> list[dict[str, Any]]:
-        for _ in range(200):
+        for _ in range(6000):
             found = [json.loads(line) for line in self.out.getvalue().splitlines()]
             if len(found) >= lines:
                 return found
@@ -155,7 +155,7 @@ def server() -> Iterator[int]:
 
 def connect(where: Any) -> socket.socket:
     client = socket.socket(socket.AF_UNIX if isinstance(where, str) else socket.AF_INET)
-    client.settimeout(5)
+    client.settimeout(60)
     client.connect(where)
     return client
 
@@ -308,7 +308,7 @@ def test_as_a_script_behind_a_unix_socket_with_a_forwarder(tmp_path: Path, serve
             client.sendall(f"CONNECT 127.0.0.1:{server} HTTP/1.1\r\n\r\n".encode())
             assert client.recv(100).startswith(b"HTTP/1.1 200")
             outer.send_signal(signal.SIGTERM)
-            assert outer.wait(5) == 0
+            assert outer.wait(60) == 0
     finally:
         for process in (outer, inner):
             process.kill()
