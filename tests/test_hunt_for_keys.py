@@ -32,7 +32,7 @@ shutil.copy("data/sample_submission.csv", "submission/submission.csv")
 body = json.dumps({"model": "scripted", "messages": [{"role": "user", "content": "hello"}]}).encode()
 headers = {"Authorization": "Bearer " + os.environ["OPENAI_API_KEY"], "Content-Type": "application/json"}
 url = os.environ["OPENAI_BASE_URL"] + "/chat/completions"
-print(urllib.request.urlopen(urllib.request.Request(url, body, headers), timeout=60).read())
+print(urllib.request.urlopen(urllib.request.Request(url, body, headers), timeout=300).read())
 homes = [p for home in ("/root", "/home", HOME) for p in glob.glob(home + "/**", recursive=True, include_hidden=True)]
 for path in [*glob.glob("/proc/[0-9]*/environ"), *glob.glob("/proc/[0-9]*/cmdline"), *homes[:5000]]:
     try:
@@ -93,7 +93,7 @@ class Watch:
                     name = canary.partition(f"-{TAG}")[0].rpartition("canary-")[2]
                     if words in self._starting():  # between fork and exec it is still a copy of its parent
                         began = doubtful.setdefault((pid, name), time.monotonic())
-                        if time.monotonic() - began < 1:
+                        if time.monotonic() - began < 10:
                             continue
                     self.seen.setdefault(f"canary-{name}", set()).add((pid, words))
 

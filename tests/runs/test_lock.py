@@ -59,7 +59,7 @@ def test_killed_holder_leaves_a_free_lock(group):
     ready = context.Event()
     process = context.Process(target=_hold, args=(group, ready))
     process.start()
-    assert ready.wait(10)
+    assert ready.wait(60)
     with pytest.raises(LockHeld, match=f"process {process.pid}"):
         GroupLock(group).acquire()
     os.kill(process.pid, signal.SIGKILL)

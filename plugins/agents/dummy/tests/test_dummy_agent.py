@@ -161,7 +161,7 @@ def test_in_a_sandbox_it_reports_and_hands_in_the_sample(home: Path, by: str) ->
             (home / "agent" / name).chmod(0o755)
     env = {"PATH": f"/home/agent:{sys.base_prefix}/bin:/usr/bin:/bin", "OPENAI_API_KEY": "sk-hidden"}
     argv = bwrap(home, "/bin/sh", "agent/probe.sh")
-    done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     report = json.loads((home / "logs" / "probe.json").read_text())
     assert report["by"].startswith(by)

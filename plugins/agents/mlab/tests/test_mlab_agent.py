@@ -22,7 +22,7 @@ SETTINGS = {
     "steps": 30,
     "retries": 2,
     "shown": 400,
-    "script_timeout": 10,
+    "script_timeout": 60,
     "remember": 2,
     "log_shown": 2000,
 }
@@ -127,7 +127,7 @@ def test_what_goes_wrong_is_observed(loop: Loop) -> None:
         step("Write File", file_name="data", content="x"),
         step("Write File", file_name="x.py", content=["no text"]),
         step("Inspect Script Lines", script_name="agent/main.py", start_line_number="1", end_line_number="999"),
-        step("Write File", file_name="x.py", content="import time\ntime.sleep(60)\n"),
+        step("Write File", file_name="x.py", content="import time\ntime.sleep(300)\n"),
         step("Execute Script", script_name="x.py"),
         DONE,
     )

@@ -18,7 +18,7 @@ SETTINGS = {
     "system": None,
     "steps": 20,
     "context": 1000,
-    "command_timeout": 1,
+    "command_timeout": 60,
     "output": 200,
     "retries": 3,
 }
@@ -41,7 +41,7 @@ class Loop(testing.Loop):
         super().__init__(home, programs(plugin.WORK, "clock.py", "commands.py", "ending.py"))
         (home / "validate_submission.sh").write_text("head -1 $1 | grep id || { echo the header is wrong; exit 1; }")
 
-    def solve(self, *answers: Answer, context_of: int | None = None, limit: float = 60, **settings: object) -> str:
+    def solve(self, *answers: Answer, context_of: int | None = None, limit: float = 600, **settings: object) -> str:
         script = Script(answers=answers) if context_of is None else Script(answers=answers, context=context_of)
         return self.run(script, "REACT_SETTINGS", SETTINGS | settings, limit)
 
@@ -75,8 +75,8 @@ def test_an_invalid_file_is_not_submitted(loop: Loop) -> None:
 
 @pytest.mark.slow
 def test_what_is_slow_or_long_is_cut(loop: Loop) -> None:
-    loop.solve(shell("sleep 30 & sleep 30"), shell("seq 9999; exit 3"), SOLVE, SUBMIT)
-    assert loop.seen(1)[-1].startswith("[ended after 1 seconds]")
+    loop.solve(shell("sleep 90 & sleep 90"), shell("seq 9999; exit 3"), SOLVE, SUBMIT, command_timeout=3)
+    assert loop.seen(1)[-1].startswith("[ended after 3 seconds]")
     assert "bytes left out" in loop.seen(2)[-1] and "[exit code 3]" in loop.seen(2)[-1] and len(loop.seen(2)[-1]) < 400
 
 

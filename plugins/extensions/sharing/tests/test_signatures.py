@@ -221,7 +221,7 @@ def test_a_key_in_the_agent(keys: dict[str, Path], tmp_path: Path, monkeypatch: 
     socket = tmp_path / "agent"
     agent = subprocess.Popen(["ssh-agent", "-D", "-a", str(socket)], stdout=subprocess.DEVNULL, env=child_environment())
     try:
-        for _ in range(100):
+        for _ in range(3000):
             if socket.exists():
                 break
             time.sleep(0.02)

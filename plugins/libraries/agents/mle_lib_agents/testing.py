@@ -54,7 +54,7 @@ class Loop:
         for name, path in files.items():
             (home / name).write_bytes(path.read_bytes())
 
-    def run(self, script: Script, settings_in: str, settings: Mapping[str, object], limit: float = 90) -> str:
+    def run(self, script: Script, settings_in: str, settings: Mapping[str, object], limit: float = 600) -> str:
         """The last line that it prints, which is its outcome. ``served`` has what it asked."""
         with scripted_model(script) as model:
             env = {
