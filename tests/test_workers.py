@@ -69,7 +69,7 @@ def worker(module: str, tmp_path: Path) -> Iterator[Worker]:
         yield worker
 
 
-def wait_for(condition: Callable[[], object], seconds: float = 60.0) -> bool:
+def wait_for(condition: Callable[[], object], seconds: float = 300.0) -> bool:
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:

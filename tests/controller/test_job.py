@@ -72,7 +72,7 @@ def test_runs_that_start_at_once_unpack_the_sample_side_by_side(packed, tmp_path
 
     def copy_together(*paths):
         copy(*paths)
-        both.wait(timeout=30)
+        both.wait(timeout=120)
 
     monkeypatch.setattr(shutil, "copyfile", copy_together)
     with ThreadPoolExecutor() as pool:

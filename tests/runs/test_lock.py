@@ -43,7 +43,7 @@ def no_flock(monkeypatch):
 def _hold(group: Path, ready) -> None:
     with GroupLock(group):
         ready.set()
-        time.sleep(60)
+        time.sleep(600)
 
 
 def test_the_second_gets_an_error_that_names_the_first(group):
@@ -66,7 +66,7 @@ def test_killed_holder_leaves_a_free_lock(group):
     process.join()
     began = time.monotonic()
     with GroupLock(group):
-        assert time.monotonic() - began < 1.0
+        assert time.monotonic() - began < locks.PATIENCE / 2
 
 
 def test_removed_lock_stops_its_holder(group):

@@ -26,7 +26,7 @@ USER = "nobody"
 
 def slurm(*argv: str) -> str:
     """The output of one of Slurm's commands."""
-    return subprocess.run(argv, capture_output=True, text=True, check=True, timeout=60).stdout
+    return subprocess.run(argv, capture_output=True, text=True, check=True, timeout=300).stdout
 
 
 def why_not() -> str | None:

@@ -61,7 +61,7 @@ def queued(root: Path, name: str) -> Entry:
 
 
 def until(ready: Callable[[], object]) -> None:
-    limit = time.perf_counter() + 10
+    limit = time.perf_counter() + 120
     while not ready():
         assert time.perf_counter() < limit
         time.sleep(0.01)

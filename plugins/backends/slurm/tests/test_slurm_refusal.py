@@ -41,7 +41,7 @@ def on_locked_node(folder: Path, **about: str) -> JobStatus:
     (root / "batches" / "batch" / "members").write_text(f"{entry.name}\n")
     program = [sys.executable, "-P", "-m", "mle_backend_slurm.node", "run", str(root), "batch"]
     env = {**os.environ, "SLURM_ARRAY_TASK_ID": "0", "SLURMD_NODENAME": "box7"}
-    subprocess.run([*LOCKED, *program], env=env, capture_output=True, timeout=60, check=False)
+    subprocess.run([*LOCKED, *program], env=env, capture_output=True, timeout=300, check=False)
     return SlurmBackend({"state": str(root)}).status([entry.handle])[entry.handle]
 
 

@@ -53,7 +53,7 @@ class LocalLink(Link):
             for stream in (process.stdin, process.stdout):
                 with suppress(BrokenPipeError):
                     stream.close()
-            process.wait(60)
+            process.wait(300)
 
 
 class _CutOut:

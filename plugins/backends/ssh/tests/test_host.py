@@ -57,7 +57,7 @@ def start(host: Host, dataset: Dataset, tmp_path: Path) -> Callable[..., Handle]
 
 
 def wait(host: Host, handle: Handle) -> JobStatus:
-    limit = time.monotonic() + 60
+    limit = time.monotonic() + 300
     status: JobStatus
     while (status := host.call("status", (handle,))[handle]).phase not in ("exited", "gone"):
         assert time.monotonic() < limit

@@ -104,7 +104,7 @@ def host_of(handle: Handle) -> str:
 
 
 def until(true: Callable[[], bool]) -> None:
-    limit = time.monotonic() + 60
+    limit = time.monotonic() + 300
     while not true():
         assert time.monotonic() < limit, "it does not happen"
         time.sleep(0.02)
@@ -128,7 +128,7 @@ def test_jobs_are_spread_and_found_by_another_controller(make_lab: Callable[...,
 def test_a_silent_host_holds_up_no_start(make_lab: Callable[..., Lab], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(placing, "_SLOW", 0.05)
     lab, over = make_lab(), threading.Event()
-    monkeypatch.setattr(lab.backend._hosts["gpu1"], "load", lambda: over.wait(60) and {})
+    monkeypatch.setattr(lab.backend._hosts["gpu1"], "load", lambda: over.wait(3600) and {})
     try:
         assert {host_of(lab.start(f"mle-{number}")) for number in range(2)} == {"gpu2"}
         assert not over.is_set()

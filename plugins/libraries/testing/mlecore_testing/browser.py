@@ -134,7 +134,7 @@ class Browser:
         found: list[str] = json.loads(answer["result"]["value"])
         return found
 
-    def until(self, expression: str, seconds: float = 60.0) -> None:
+    def until(self, expression: str, seconds: float = 240.0) -> None:
         """Wait until it is true in the page."""
         ends = time.monotonic() + seconds
         while True:
