@@ -1,4 +1,4 @@
-"""One number to train on, between 0 and 1, from the report of a graded submission."""
+"""The numbers to train on and to plot, from the report of a graded submission. Copied into the verifier's image."""
 
 from __future__ import annotations
 
@@ -51,6 +51,21 @@ def _place(report: Report, best: float | None) -> float | None:
             if found is not None:
                 return found
     return None
+
+
+def metrics(report: Report) -> dict[str, float]:
+    """The numbers beside the reward; without those that are unknown, or not finite, which Harbor does not take."""
+    ranked = report.gold_threshold is not None
+    values = {
+        "valid": float(report.valid_submission),
+        "score": report.exact,
+        "beats_sample": float(bool(report.beats_sample)),
+        "medal": float(report.any_medal) if ranked else None,
+        "above_median": float(report.above_median) if ranked else None,
+        "position": position(report),
+        "percentile": report.percentile,
+    }
+    return {name: value for name, value in values.items() if value is not None and math.isfinite(value)}
 
 
 def best_score(competition: Competition, data: Prepared) -> float | None:

@@ -8,9 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
-from attrs import evolve, frozen
+from attrs import evolve
 from mle_ext_harbor.reward import RewardKind, best_score, reward
-from mle_ext_report.position import position
 
 from mlecore.controller.experiment import Inputs, read_inputs
 from mlecore.errors import DataError
@@ -18,15 +17,6 @@ from mlecore.grading.isolated import IsolatedGrader
 from mlecore.model.plan import Plan, PlannedData
 from mlecore.model.report import Report
 from mlecore_toolkit.submissions.frames import as_file
-
-
-@frozen
-class Graded:
-    """The report, its reward, and the other numbers worth plotting."""
-
-    report: Report
-    reward: float
-    metrics: dict[str, float]
 
 
 @cache
@@ -49,33 +39,20 @@ def perfect(inputs: Inputs) -> bytes:
         return path.read_bytes()
 
 
-async def grade(inputs: Inputs, submission: Path | None, kind: RewardKind) -> Graded:
-    """Grade in a worker process, as many at once as there are CPUs. Raises GradingError for what is not its fault."""
+async def grade(inputs: Inputs, submission: Path | None, kind: RewardKind) -> tuple[Report, float]:
+    """The report and the reward. Grades in a worker process, as many at once as there are CPUs. Raises GradingError
+    for what is not the submission's fault."""
     return await asyncio.get_running_loop().run_in_executor(_threads(), _grade, inputs, submission, kind)
 
 
-def _grade(inputs: Inputs, submission: Path | None, kind: RewardKind) -> Graded:
+def _grade(inputs: Inputs, submission: Path | None, kind: RewardKind) -> tuple[Report, float]:
     report = _grader().grade(inputs.competition, submission, inputs.data, inputs.use)
     report = evolve(report, submission_path="")
     best = None
     if report.gold_threshold is None and kind != "medal":
         data = inputs.data
         best = _best(data.competition, data.edition, data.synthetic, data.digest)
-    return Graded(report, reward(report, kind, best), _metrics(report))
-
-
-def _metrics(report: Report) -> dict[str, float]:
-    """Those that are known."""
-    ranked = report.gold_threshold is not None
-    values = {
-        "valid": float(report.valid_submission),
-        "score": report.exact,
-        "beats_sample": None if report.beats_sample is None else float(report.beats_sample),
-        "medal": float(report.any_medal) if ranked else None,
-        "position": position(report),
-        "percentile": report.percentile,
-    }
-    return {name: value for name, value in values.items() if value is not None}
+    return report, reward(report, kind, best)
 
 
 @cache

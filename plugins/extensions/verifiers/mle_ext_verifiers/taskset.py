@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import verifiers.v1 as vf
-from mle_ext_harbor.reward import RewardKind
+from mle_ext_harbor.reward import metrics
 
 from mle_ext_verifiers import grading
 from mle_ext_verifiers.collecting import SUBMISSION, collect
-from mle_ext_verifiers.folders import TaskFolder, read_folders
+from mle_ext_verifiers.folders import CompetitionData, read_folders
 from mlecore.controller.experiment import Inputs
 from mlecore.errors import MlecoreError
-from mlecore.model.agents import HOME
+from mlecore.model.report import Report
 from mlecore.util.scratch import scratch
 
 _COLLECTING = 600  # seconds; an agent can make its box answer slowly, or never
@@ -23,14 +23,6 @@ _COLLECTING = 600  # seconds; an agent can make its box answer slowly, or never
 class TasksConfig(vf.TasksetConfig):
     path: Path = Path("tasks")
     """Folder that `mlecore export harbor --out` wrote."""
-
-
-class CompetitionData(vf.TaskData):
-    competition: str
-    edition: str
-    synthetic: bool
-    data_digest: str
-    reward: RewardKind
 
 
 class CompetitionTask(vf.Task[CompetitionData]):
@@ -43,24 +35,22 @@ class CompetitionTask(vf.Task[CompetitionData]):
     @vf.reward
     async def grade(self, trace: vf.Trace, runtime: vf.Runtime) -> float:
         """The reward; the report and its numbers are recorded beside it."""
-        graded = await self._graded(await self._inputs(), runtime)
-        trace.record_metrics(graded.metrics)
-        trace.info["report"] = graded.report.to_json()
-        return graded.reward
+        report, reward = await self._graded(await self._inputs(), runtime)
+        trace.record_metrics(metrics(report))
+        trace.info["report"] = report.to_json()
+        return reward
 
     async def validate(self, runtime: vf.Runtime) -> bool:
         """Write a perfect submission into the box: is its reward 1? `vf-validate` asks that, without a model."""
         inputs = await self._inputs()
         await runtime.write(SUBMISSION, await asyncio.to_thread(grading.perfect, inputs))
-        return (await self._graded(inputs, runtime)).reward == 1
+        _, reward = await self._graded(inputs, runtime)
+        return reward == 1
 
     async def _inputs(self) -> Inputs:
-        data = self.data
-        return await asyncio.to_thread(
-            grading.inputs_of, data.competition, data.edition, data.synthetic, data.data_digest
-        )
+        return await asyncio.to_thread(_inputs_of, self.data)
 
-    async def _graded(self, inputs: Inputs, runtime: vf.Runtime) -> grading.Graded:
+    async def _graded(self, inputs: Inputs, runtime: vf.Runtime) -> tuple[Report, float]:
         with scratch() as folder:
             async with asyncio.timeout(_COLLECTING):
                 submission = await collect(runtime, inputs.submission_limit, folder)
@@ -72,29 +62,14 @@ class CompetitionTaskset(vf.Taskset[CompetitionTask, TasksConfig]):
         """The tasks, by name. Ends the program with a message if the folder or the data for grading are missing: the
         commands of verifiers would print a traceback."""
         try:
-            folders = read_folders(self.config.path)
-            for folder in folders:
-                grading.inputs_of(folder.competition, folder.edition, folder.synthetic, folder.digest)
+            tasks = read_folders(self.config.path)
+            for data in tasks:
+                _inputs_of(data)
         except MlecoreError as error:
             raise SystemExit(f"error: {error}") from None
-        for folder in folders:
-            yield CompetitionTask(_data(folder), self.config.task)
+        for data in tasks:
+            yield CompetitionTask(data, self.config.task)
 
 
-def _data(folder: TaskFolder) -> CompetitionData:
-    return CompetitionData(
-        name=folder.name,
-        prompt=folder.prompt,
-        image=folder.image,
-        workdir=str(HOME),
-        network_allow=list(folder.allow),
-        timeout=vf.TaskTimeout(agent=folder.seconds),
-        resources=vf.TaskResources(
-            cpu=folder.cpus, memory=folder.memory_gb, gpu=str(folder.gpus) if folder.gpus else None
-        ),
-        competition=folder.competition,
-        edition=folder.edition,
-        synthetic=folder.synthetic,
-        data_digest=folder.digest,
-        reward=folder.reward,
-    )
+def _inputs_of(data: CompetitionData) -> Inputs:
+    return grading.inputs_of(data.competition, data.edition, data.synthetic, data.data_digest)
