@@ -32,29 +32,31 @@ def command() -> None:
     show_default=True,
     help="Mount this machine's data, or build images that contain them, for other machines and for verifiers.",
 )
-@click.option("--repository", metavar="PREFIX", help="What names of images begin with. [default: mlecore]")
+@click.option(
+    "--repository", metavar="PREFIX", help="Prefix of the images' names, e.g. ghcr.io/my-lab.  [default: mlecore]"
+)
 @click.option(
     "--reward",
     type=click.Choice(["medal", "position", "percentile"]),
     default="medal",
     show_default=True,
-    help="What the reward is: 1 for a medal, or a share, for training.",
+    help="1 for a medal, or a share for training: of the way to gold (position), of the teams (percentile).",
 )
-@click.option("--image", default="python:3.11-slim-bookworm", show_default=True, help="Base image of the agent.")
-@click.option("--verifier-image", help="Image with mlecore and the competitions. [default: one is built from an index]")
+@click.option(
+    "--image", default="python:3.11-slim-bookworm", show_default=True, help="Image that the agent's is built on."
+)
+@click.option("--verifier-image", help="Image with mlecore and the competitions.  [default: built from an index]")
 @click.option(
     "--no-verifier",
     is_flag=True,
-    help="Write and build nothing that grades: mle-ext-verifiers grades on its own machine.",
+    help="Build no image with answers: mle-ext-verifiers grades on its own machine.",
 )
 @click.option("--time-limit", default="24h", show_default=True, help="Time limit per run, e.g. 24h or 90m.")
 @click.option("--cpus", type=click.FloatRange(min=0, min_open=True), help="CPUs per run.")
 @click.option("--memory", help="Memory per run, e.g. 16GB.")
 @click.option("--gpus", type=click.IntRange(min=0), default=0, show_default=True, help="GPUs per run.")
 @click.option("--allow", multiple=True, metavar="HOST", help="Host that the agent may reach; repeatable.")
-@click.option(
-    "--network", type=click.Choice(["none", "open"]), help="Network of the agent. [default: open, or --allow]"
-)
+@click.option("--network", type=click.Choice(["none", "open"]), help="Network of the agent.  [default: open]")
 @data_option
 @edition_option
 def harbor(
@@ -77,11 +79,11 @@ def harbor(
     data: tuple[Path, ...],
     edition: str,
 ) -> None:
-    """Write task folders for Harbor.
+    """Write competitions as task folders for Harbor and verifiers.
 
-    The tasks mount the prepared data of this machine, so they run with Harbor's docker environment here. With
-    --delivery image, this machine's Docker engine builds two images for each competition: the agent's with the public
-    data, and the verifier's with the answers.
+    The tasks mount the prepared data of this machine, so they run in Harbor's Docker environment here. With --delivery
+    image, this machine's Docker engine builds two images for each competition: the agent's with the public data, and
+    the verifier's with the answers. For verifiers, add --no-verifier.
     """
     from mle_ext_harbor.exporting import Settings, export
     from mlecore.errors import UsageError
