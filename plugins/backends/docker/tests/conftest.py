@@ -24,20 +24,21 @@ from mlecore_sandboxes.containers import names
 from mlecore_sandboxes.containers.engine import Engine
 from mlecore_sandboxes.containers.settings import BASE
 from mlecore_testing.backends.harness import INIT
-from mlecore_testing.backends.lab import Lab as AnyLab
+from mlecore_testing.backends.harness import Lab as AnyLab
 
 
 class Lab(AnyLab[DockerBackend]):
     """One backend with its own group."""
 
     def __init__(self, engine: Engine, folder: Path, **options: str) -> None:
-        super().__init__(DockerBackend(options, engine), folder)
+        super().__init__(folder)
+        self.backend = DockerBackend(options, engine)
         self.engine = engine
 
     def job(self, script: str = "true", **changes: Any) -> Job:
         return super().job(script, **{"tools": {"init": INIT, "sample.csv": b"id,target\n"}, **changes})
 
-    def output(self, handle: Handle) -> str:
+    def printed(self, handle: Handle) -> str:
         """What it has printed, at its end."""
         return b"".join(self.backend.logs(handle, follow=True)).decode()
 
@@ -47,7 +48,7 @@ class Lab(AnyLab[DockerBackend]):
         api.exec_start(api.exec_create(handle.name, ["touch", "/home/logs/go"])["Id"])
 
     def run(self, script: str, **changes: Any) -> str:
-        return self.output(self.start(script, **changes))
+        return self.printed(self.start(script, **changes))
 
     def ask(self, python: str, **changes: Any) -> Any:
         """Run a Python program inside; the JSON value of its last line."""

@@ -215,7 +215,7 @@ def test_a_start_whose_answer_is_lost_is_repeated_without_harm(
         backend.start(job)
     assert place.swallow == b""
     handle = backend.start(job)
-    assert lab.output(handle) == "ran\n"
+    assert lab.printed(handle) == "ran\n"
     assert lab.left()["containers"] == [f"/{job.name}"]
 
 
@@ -268,7 +268,7 @@ def test_user_namespaces_change_nothing_for_a_run(own: OwnEngine, tmp_path: Path
         lab = lab_on(Engine(own.host), tmp_path)
         script = "cat data/train.csv; touch submission/x logs/y agent/z /tmp/t && echo wrote; cat agent/f"
         handle = lab.start(script, files={"agent/f": b"file"})
-        said = lab.output(handle)
+        said = lab.printed(handle)
         assert said.startswith("id,target\n1,0\nwrote\n") and said.endswith("file")
         assert lab.backend.fetch(handle, ["submission", "logs"], tmp_path / "out", 1000, 1000).files == 2
         assert "user namespace" in lab.backend.describe().user

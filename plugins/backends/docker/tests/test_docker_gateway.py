@@ -51,7 +51,7 @@ def test_calls_are_counted_and_the_key_is_nowhere(lab: Any, model: Model, tmp_pa
     image = api.inspect_container(names.gateway(handle.name))["Image"]
     shown += json.dumps([api.inspect_image(image), api.history(image)])
     assert lab.wait(handle).exit_code == 0
-    assert lab.output(handle) == "fine 403 fine 429\n''\n"
+    assert lab.printed(handle) == "fine 403 fine 429\n''\n"
     for each in containers(lab, handle.name):
         shown += api.logs(each["Id"]).decode()
     assert "/settings/settings.json" in shown and KEY not in shown
@@ -88,7 +88,7 @@ def test_a_gateway_that_dies_is_started_again_and_remembers(lab: Any, model: Mod
         time.sleep(0.05)
     lab.let_go(handle)
     assert lab.wait(handle).exit_code == 0
-    assert lab.output(handle) == "fine\nfine\n429\n"
+    assert lab.printed(handle) == "fine\nfine\n429\n"
 
 
 def containers(lab: Any, job: str) -> list[dict[str, Any]]:

@@ -35,7 +35,7 @@ def test_a_start_that_was_cut_off_is_taken_over(lab: Lab, monkeypatch: pytest.Mo
     assert lab.backend.status([handle])[handle].phase == "pending"
     monkeypatch.setattr(starting, "CREATOR_TIMEOUT", 0.5)
     assert lab.backend.start(job) == handle
-    assert lab.output(handle) == "filled\n"
+    assert lab.printed(handle) == "filled\n"
 
 
 def test_what_a_killed_start_left_without_a_container_is_found_and_removed(lab: Lab) -> None:

@@ -56,7 +56,7 @@ def test_secrets_reach_the_agent_and_no_record_of_the_engine(lab: Lab, monkeypat
         "python3 -c \"import os, json; print(json.dumps(os.environ['OPENAI_API_KEY']))\"; ls -A .mlecore",
         secrets=("OPENAI_API_KEY",),
     )
-    first, *rest = lab.output(handle).splitlines()
+    first, *rest = lab.printed(handle).splitlines()
     assert json.loads(first) == value
     assert rest == []
     assert "second line" not in json.dumps(lab.engine.api.inspect_container(handle.name))

@@ -31,7 +31,8 @@ from mle_backend_kubernetes.watch import Watch
 from mlecore.errors import BackendError
 from mlecore.model.backends import Handle
 from mlecore_sandboxes.containers import id_of
-from mlecore_testing.backends.lab import Lab as AnyLab
+from mlecore_testing.backends.harness import Lab as AnyLab
+from mlecore_testing.rules import Stop
 
 # The library reads hundreds of kilobytes of JSON for each check.
 kubernetes_schemas.schema_contents = cache(kubernetes_schemas.schema_contents)
@@ -61,10 +62,9 @@ class Lab(AnyLab[KubernetesBackend]):
 
     def __init__(self, namespace: str, folder: Path, **options: str) -> None:
         self.options = {"registry": REGISTRY, "namespace": namespace, "storage": "1GiB", **options}
-        super().__init__(KubernetesBackend(self.options), folder)
+        super().__init__(folder)
+        self.backend = KubernetesBackend(self.options)
         self.cluster = self.backend.cluster
-
-    output = AnyLab.logs
 
     def fetch(self, handle: Handle, *globs: str) -> dict[str, bytes]:
         into = self.folder / uuid.uuid4().hex
@@ -88,10 +88,10 @@ class Lab(AnyLab[KubernetesBackend]):
             if deleted or not each["metadata"].get("deletionTimestamp")
         ]
 
-    def emptied(self, selector: str = "", seconds: float = 60.0) -> None:
+    def emptied(self, selector: str = "") -> None:
         """Check that nothing is left. The cluster deletes on its own: a Job goes last, after all that it owns."""
-        with contextlib.suppress(AssertionError):  # a kubelet may take long to end a pod that is deleted
-            self.until(lambda: not self.left(selector), lambda: "", seconds)
+        with contextlib.suppress(Stop):  # a kubelet may take long to end a pod that is deleted
+            self.until(lambda: not self.left(selector), seconds=60.0)
         assert self.left(selector, deleted=False) == [], self.folder.name
 
 

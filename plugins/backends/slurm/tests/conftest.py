@@ -17,7 +17,7 @@ from mle_backend_slurm.entries import Entry
 from mle_backend_slurm.slurm_backend import SlurmBackend
 
 from mlecore.model.backends import Handle
-from mlecore_testing.backends.lab import Lab as AnyLab
+from mlecore_testing.backends.harness import Lab as AnyLab
 
 T = TypeVar("T")
 PYTHON = "/usr/bin/python3"
@@ -44,9 +44,9 @@ class Lab(AnyLab[SlurmBackend]):
 
     def __init__(self, folder: Path, **options: str) -> None:
         self.options = {"state": str(folder / "state"), "poll": "0.5", **options}
-        super().__init__(SlurmBackend(self.options), folder)
+        super().__init__(folder)
+        self.backend = SlurmBackend(self.options)
 
-    output = AnyLab.logs
     slurm = staticmethod(slurm)
 
     def another(self, **options: str) -> SlurmBackend:

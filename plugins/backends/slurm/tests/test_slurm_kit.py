@@ -28,7 +28,7 @@ from mlecore.plugins.loading import load
 bench = BackendBench(load("backend", "slurm"), {"state": sys.argv[1] + "/state", "poll": "0.5"}, Path(sys.argv[1]))
 handle, status = bench.run(bench.job("id -u; cat data/train.csv; exit 3", gpus=1))
 print(os.getuid(), status.exit_code, status.sandbox.isolation is not None, bench.output(handle))
-bench.clean_up()
+bench.clear()
 """
 
 

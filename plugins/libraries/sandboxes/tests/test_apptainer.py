@@ -40,33 +40,31 @@ def lab(make_lab: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.Monkey
     (folder / "apptainer").chmod(0o755)
     monkeypatch.setattr(apptainer, "program", lambda: str(folder / "apptainer"))
     lab = make_lab()
-    monkeypatch.setattr(lab.vm, "_isolation", "apptainer")
+    monkeypatch.setattr(lab.backend, "_isolation", "apptainer")
     return lab
 
 
 def test_a_job_has_its_variables_limits_and_exit_code(lab: Any) -> None:
     script = 'read -r LINE; echo "$WORD $HOME $LINE"; ulimit -c; ulimit -f; cat data/*; '
     script += "tail -n +3 /proc/net/dev | cut -d: -f1; exit 7"
-    status, output = lab.run("/bin/sh", "-c", script, env={"WORD": "two words"}, stdin=b"a line\n", disk=1 << 20)
+    status, output = lab.run(script, env={"WORD": "two words"}, stdin=b"a line\n", disk=1 << 20)
     assert (status.phase, status.exit_code, status.infra_failure) == ("exited", 7, False), (status, output)
-    assert output.splitlines()[:5] == ["two words /home a line", "0", "2048", "id,y", "1,0"]
+    assert output.splitlines()[:5] == ["two words /home a line", "0", "2048", "id,target", "1,0"]
     assert output.split()[-1] == "lo"
 
 
 def test_the_first_process_is_init_and_out_of_reach(lab: Any) -> None:
     script = "tr '\\0' ' ' </proc/1/cmdline; echo; cat /proc/1/mem; kill -9 1; ls /run/mlecore/door; sleep 0.2; echo on"
-    status, output = lab.run("/bin/sh", "-c", script)
+    status, output = lab.run(script)
     assert status.exit_code == 0 and output.endswith("on\n"), output
     assert output.startswith("/bin/sh /opt/mlecore/init") and "/proc/1/mem: Permission denied" in output
     assert "cannot access '/run/mlecore/door'" in output  # nobody else is let in
 
 
-def test_a_secret_reaches_the_job_and_no_disk(
-    lab: Any, state: Path, monkeypatch: pytest.MonkeyPatch, wait_until: Callable[..., None]
-) -> None:
+def test_a_secret_reaches_the_job_and_no_disk(lab: Any, state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEY", "planted-4711")
-    handle = lab.start("/bin/sh", "-c", "echo $KEY; exec sleep 300", secrets=("KEY",))
-    wait_until(lambda: "planted" in lab.output(handle))
+    handle = lab.start("echo $KEY; exec sleep 300", secrets=("KEY",))
+    lab.until(lambda: "planted" in lab.printed(handle))
     files = [path for path in state.rglob("*") if path.is_file() and path.name != "output"]
     assert files and not [path for path in files if b"4711" in path.read_bytes()]
 
@@ -79,7 +77,7 @@ try:
 except OSError as error:
     print(error)
 """
-    status, output = lab.run("python3", "-c", program, network="llm", allow=("allowed.invalid:443",))
+    status, output = lab.run(argv=("python3", "-c", program), network="llm", allow=("allowed.invalid:443",))
     assert status.exit_code == 0 and "403" in output, (status, output)
 
 

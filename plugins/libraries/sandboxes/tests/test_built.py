@@ -38,14 +38,14 @@ def build(vm: Machine, recipe: Recipe, folder: Path) -> str:
 
 @pytest.mark.sandbox
 def test_pruning_asks_and_frees_what_no_job_needs(lab: Any, tmp_path: Path) -> None:
-    handle = lab.start("sleep", "300", recipe=TOOL)
-    used, free = build(lab.vm, TOOL, tmp_path), build(lab.vm, OTHER, tmp_path)
+    handle = lab.start("exec sleep 300", recipe=TOOL)
+    used, free = build(lab.backend, TOOL, tmp_path), build(lab.backend, OTHER, tmp_path)
     assert {ref: each["used"] for ref, each in listed().items()} == {used: True, free: False}
     declined = said("prune", input="n\n")
     assert declined.exit_code == 1 and "Remove 1 image?" in declined.output and len(listed()) == 2
     assert said("prune", input="y\n").output.splitlines()[-1].startswith("removed 1 image,")
     assert list(listed()) == [used]
-    lab.vm.remove(handle)
+    lab.backend.remove(handle)
     assert "removed 1 image," in said("prune", "--yes").output and not listed()
 
 
@@ -66,5 +66,5 @@ def test_a_job_whose_environment_was_removed_is_reported_as_such(lab: Any, tmp_p
     job = lab.job("true", recipe=TOOL)
     said("prune", "--yes")
     with pytest.raises(ImageGone):
-        lab.vm.start(job)
-    assert lab.vm.build(TOOL, tmp_path / "log").ref == job.image.ref and Path(job.image.ref).is_dir()
+        lab.backend.start(job)
+    assert lab.backend.build(TOOL, tmp_path / "log").ref == job.image.ref and Path(job.image.ref).is_dir()

@@ -11,33 +11,31 @@ import pytest
 from mlecore_sandboxes import bubblewrap, gpus
 
 
-def test_jobs_of_two_controllers_never_share_a_gpu(
-    make_lab: Callable[..., Any], wait_until: Callable[..., None]
-) -> None:
+def test_jobs_of_two_controllers_never_share_a_gpu(make_lab: Callable[..., Any]) -> None:
     """The ids need no device here: without a sandbox, a GPU is a number in CUDA_VISIBLE_DEVICES."""
     first, second = (make_lab(isolation="none", gpus="0,1") for _ in range(2))
     script = 'echo "gpus $CUDA_VISIBLE_DEVICES"; while ! [ -e stop-here ]; do sleep 0.05; done'
-    one = first.start("/bin/sh", "-c", script, name="mle-a-1", gpus=1)
-    wait_until(lambda: "gpus" in first.output(one))
-    two = second.start("/bin/sh", "-c", script, name="mle-b-1", gpus=2)
-    wait_until(lambda: "waits for a GPU" in second.status(two).reason)
+    one = first.start(script, name="mle-a-1", gpus=1)
+    first.until(lambda: "gpus" in first.printed(one))
+    two = second.start(script, name="mle-b-1", gpus=2)
+    first.until(lambda: "waits for a GPU" in second.status(two).reason)
     assert second.status(two).phase == "pending" and "mle-a-1" in second.status(two).reason
-    three = second.start("/bin/sh", "-c", script, name="mle-c-1", gpus=1)
-    wait_until(lambda: "gpus" in second.output(three))
-    assert {first.output(one), second.output(three)} == {"gpus 0\n", "gpus 1\n"}
-    first.vm.stop(one, 0.0)
-    second.vm.remove(three)
-    wait_until(lambda: "gpus" in second.output(two))
-    assert second.output(two) == "gpus 0,1\n"
+    three = second.start(script, name="mle-c-1", gpus=1)
+    first.until(lambda: "gpus" in second.printed(three))
+    assert {first.printed(one), second.printed(three)} == {"gpus 0\n", "gpus 1\n"}
+    first.backend.stop(one, 0.0)
+    second.backend.remove(three)
+    first.until(lambda: "gpus" in second.printed(two))
+    assert second.printed(two) == "gpus 0,1\n"
 
 
-def test_what_waits_can_be_stopped(make_lab: Callable[..., Any], wait_until: Callable[..., None]) -> None:
+def test_what_waits_can_be_stopped(make_lab: Callable[..., Any]) -> None:
     lab = make_lab(isolation="none", gpus="0")
-    one = lab.start("/bin/sleep", "300", name="mle-a-1", gpus=1)
-    wait_until(lambda: lab.status(one).phase == "running")
-    two = lab.start("/bin/echo", "ran", name="mle-b-1", gpus=1)
-    lab.vm.stop(two, 1.0)
-    assert lab.status(two).phase == "exited" and lab.output(two) == ""
+    one = lab.start("exec sleep 300", name="mle-a-1", gpus=1)
+    lab.until(lambda: lab.status(one).phase == "running")
+    two = lab.start("echo ran", name="mle-b-1", gpus=1)
+    lab.backend.stop(two, 1.0)
+    assert lab.status(two).phase == "exited" and lab.printed(two) == ""
 
 
 def test_devices_of_one_gpu(tmp_path: Path) -> None:
@@ -57,7 +55,7 @@ def test_devices_of_one_gpu(tmp_path: Path) -> None:
 
 @pytest.mark.sandbox
 def test_only_the_claimed_devices_are_in_the_sandbox(
-    make_lab: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wait_until: Callable[..., None]
+    make_lab: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Plain files stand for the devices: what is tested is which of them a job is shown."""
     (tmp_path / "dev").mkdir()
@@ -67,9 +65,9 @@ def test_only_the_claimed_devices_are_in_the_sandbox(
     monkeypatch.setattr(gpus, "devices", lambda gpu, known: devices(gpu, known, tmp_path / "dev"))
     lab = make_lab(gpus="0,1")
     script = "echo $(ls /dev | grep nvidia) $CUDA_VISIBLE_DEVICES; exec sleep 300"
-    first = lab.start("/bin/sh", "-c", script, name="mle-a-1", gpus=1)
-    wait_until(lambda: lab.output(first) != "")
-    second = lab.start("/bin/sh", "-c", script, name="mle-b-1", gpus=1)
-    wait_until(lambda: lab.output(second) != "")
-    assert lab.output(first) == "nvidia0 nvidiactl 0\n"
-    assert lab.output(second) == "nvidia1 nvidiactl 0\n"
+    first = lab.start(script, name="mle-a-1", gpus=1)
+    lab.until(lambda: lab.printed(first) != "")
+    second = lab.start(script, name="mle-b-1", gpus=1)
+    lab.until(lambda: lab.printed(second) != "")
+    assert lab.printed(first) == "nvidia0 nvidiactl 0\n"
+    assert lab.printed(second) == "nvidia1 nvidiactl 0\n"

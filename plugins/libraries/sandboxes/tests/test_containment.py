@@ -36,9 +36,9 @@ def word() -> str:
         "(trap '' TERM; setsid -f sh -c 'while :; do setsid -f sleep 0.1; sleep 0.05; done' {word}) ; sleep 0.3",
     ],
 )
-def test_what_daemonised_is_gone(any_lab: Any, word: str, script: str, wait_until: Callable[..., None]) -> None:
-    handle = any_lab.start("/bin/sh", "-c", script.format(word=word))
-    wait_until(lambda: any_lab.status(handle).phase == "exited" or carrying(word) != [])
+def test_what_daemonised_is_gone(any_lab: Any, word: str, script: str) -> None:
+    handle = any_lab.start(script.format(word=word))
+    any_lab.until(lambda: any_lab.status(handle).phase == "exited" or carrying(word) != [])
     status = any_lab.wait(handle)
     assert status.exit_code == 0
     assert carrying(word) == []
@@ -47,14 +47,14 @@ def test_what_daemonised_is_gone(any_lab: Any, word: str, script: str, wait_unti
 def test_too_many_processes_without_a_sandbox_are_ended(make_lab: Callable[..., Any], word: str) -> None:
     lab = make_lab(isolation="none")
     bomb = "i=0; while [ $i -lt 60 ]; do sleep 300 & i=$((i+1)); done; sleep 300"
-    status, _ = lab.run("/bin/sh", "-c", bomb, word, processes=40)
+    status, _ = lab.run(argv=("/bin/sh", "-c", bomb, word), processes=40)
     assert (status.exit_code, status.reason) == (137, "had more than its 40 processes")
     assert carrying(word) == []
 
 
 def test_memory_shared_after_a_fork_counts_once(any_lab: Any) -> None:
     script = "import os, time\nx = b'x' * 60_000_000\nfor _ in range(3):\n  if not os.fork(): break\ntime.sleep(1)"
-    status, _ = any_lab.run("python3", "-c", script, memory=100_000_000)
+    status, _ = any_lab.run(argv=("python3", "-c", script), memory=100_000_000)
     assert (status.exit_code, status.oom) == (0, False)
 
 

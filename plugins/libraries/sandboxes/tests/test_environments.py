@@ -114,7 +114,7 @@ def test_a_digest_is_that_of_the_content(root: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.network
 @pytest.mark.sandbox
 def test_packages_can_be_used_in_a_job(lab: Any) -> None:
-    status, output = lab.run("python", "-c", "import six; print(six.__version__)", recipe=Recipe(pip=("six==1.16.0",)))
+    status, output = lab.run("python -c 'import six; print(six.__version__)'", recipe=Recipe(pip=("six==1.16.0",)))
     assert (status.exit_code, output) == (0, "1.16.0\n")
 
 
@@ -123,7 +123,7 @@ def test_packages_can_be_used_in_a_job(lab: Any) -> None:
 def test_node_packages_can_be_used_in_a_job(lab: Any) -> None:
     if environments.node_prefix() is None:
         pytest.skip("no npm")
-    status, output = lab.run("semver", "1.2.3", recipe=Recipe(npm=("semver@7.6.0",)))
+    status, output = lab.run("semver 1.2.3", recipe=Recipe(npm=("semver@7.6.0",)))
     assert (status.exit_code, output) == (0, "1.2.3\n")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -31,22 +30,20 @@ def access(model: Model, **values: Any) -> ModelAccess:
     return ModelAccess(endpoint=model.url, key="TEST_MODEL_KEY", **{"models": ("scripted",), **values})
 
 
-def test_a_gateway_that_dies_is_started_again_and_remembers(
-    lab: Any, model: Model, wait_until: Callable[..., None]
-) -> None:
+def test_a_gateway_that_dies_is_started_again_and_remembers(lab: Any, model: Model) -> None:
     wait = "while not os.path.exists('go'): time.sleep(0.05)\n"
     retry = "while True:\n try: print(ask()); break\n except OSError: time.sleep(0.1)\n"
     script = ASK + "import time\nprint(ask(), flush=True)\n" + wait + retry + "print(ask())"
-    handle = lab.start("python3", "-c", script, network="llm", model=access(model, budgets=("2calls",)))
-    wait_until(lambda: "fine" in lab.output(handle))
+    handle = lab.start(argv=("python3", "-c", script), network="llm", model=access(model, budgets=("2calls",)))
+    lab.until(lambda: "fine" in lab.printed(handle))
     for pid in beside(lab):
         os.kill(pid, signal.SIGKILL)
-    (lab.vm._root / "jobs" / handle.name / "home/go").touch()
+    (lab.backend._root / "jobs" / handle.name / "home/go").touch()
     assert lab.wait(handle).exit_code == 0
-    assert lab.output(handle) == "fine\nfine\n429\n"
+    assert lab.printed(handle) == "fine\nfine\n429\n"
 
 
-def test_the_key_is_nowhere(lab: Any, model: Model, wait_until: Callable[..., None]) -> None:
+def test_the_key_is_nowhere(lab: Any, model: Model) -> None:
     """Neither for the agent nor in what lies on this machine's disk."""
     look = ASK + (
         "import subprocess\nprint(ask())\n"
@@ -56,14 +53,14 @@ def test_the_key_is_nowhere(lab: Any, model: Model, wait_until: Callable[..., No
         "print(repr(found), [v for v in os.environ.values() if v.startswith('sk-')])\n"
         "open('done', 'w').close()\nimport time; time.sleep(300)"
     )
-    handle = lab.start("python3", "-u", "-c", look, network="llm", model=access(model, transcripts=True))
-    folder = lab.vm._root / "jobs" / handle.name
-    wait_until(lambda: (folder / "home/done").exists() and lab.output(handle).count("\n") == 2)
-    assert lab.output(handle) == "fine\n'' []\n"
+    handle = lab.start(argv=("python3", "-u", "-c", look), network="llm", model=access(model, transcripts=True))
+    folder = lab.backend._root / "jobs" / handle.name
+    lab.until(lambda: (folder / "home/done").exists() and lab.printed(handle).count("\n") == 2)
+    assert lab.printed(handle) == "fine\n'' []\n"
     for pid in beside(lab):
         assert KEY.encode() not in Path(f"/proc/{pid}/cmdline").read_bytes()
-    lab.vm.stop(handle, 0.0)
-    for path in lab.vm._root.rglob("*"):
+    lab.backend.stop(handle, 0.0)
+    for path in lab.backend._root.rglob("*"):
         if path.is_file() and not path.is_symlink() and "home/data" not in str(path):
             assert KEY.encode() not in path.read_bytes(), path
     assert beside(lab) == []
@@ -77,12 +74,12 @@ def test_without_the_key_nothing_starts(lab: Any, model: Model, monkeypatch: pyt
         lab.start("true", network="llm", model=access(model))
 
 
-def test_the_relay_ends_with_a_killed_supervisor(lab: Any, wait_until: Callable[..., None]) -> None:
-    handle = lab.start("/bin/sleep", "300", network="llm", allow=("allowed.invalid",))
-    wait_until(lambda: len(beside(lab, b"relay.py")) == 2)
-    state = json.loads((lab.vm._root / "jobs" / handle.name / "state.json").read_text())
+def test_the_relay_ends_with_a_killed_supervisor(lab: Any) -> None:
+    handle = lab.start("exec sleep 300", network="llm", allow=("allowed.invalid",))
+    lab.until(lambda: len(beside(lab, b"relay.py")) == 2)
+    state = json.loads((lab.backend._root / "jobs" / handle.name / "state.json").read_text())
     os.kill(state["pid"], signal.SIGKILL)
-    wait_until(lambda: beside(lab, b"relay.py") == [])
+    lab.until(lambda: beside(lab, b"relay.py") == [])
 
 
 def beside(lab: Any, word: bytes = b"mlecore_gateway") -> list[int]:

@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -60,9 +59,9 @@ def test_standard_input_cannot_be_written(any_lab: Any) -> None:
     script = (
         "cat; for way in /proc/self/fd/0 /dev/stdin; do (echo more >>$way) 2>/dev/null && echo wrote; done; echo end"
     )
-    handle = any_lab.start("/bin/sh", "-c", script, stdin=b"words\n")
+    handle = any_lab.start(script, stdin=b"words\n")
     any_lab.wait(handle)
-    assert any_lab.output(handle) == "words\nend\n"
+    assert any_lab.printed(handle) == "words\nend\n"
     assert (folders.folder_of(handle) / "stdin").read_bytes() == b"words\n"
 
 
@@ -91,7 +90,7 @@ for name in ("mem", "oom_score_adj"):
 @pytest.mark.sandbox
 @pytest.mark.skipif(KEYCTL is None, reason="the numbers of calls are not known here")
 def test_init_cannot_be_taken_over(lab: Any) -> None:
-    status, output = lab.run("python3", "-c", TAKE_INIT)
+    status, output = lab.run(argv=("python3", "-c", TAKE_INIT))
     assert output.split() == ["-1"] * 7
     assert (status.exit_code, status.infra_failure) == (0, False)
 
@@ -114,7 +113,7 @@ IGNORING = ("/bin/sh", "-c", "trap '' TERM; exec python3 -c \"$0\"")  # before P
 def test_an_agent_that_stops_init_s_clock_gains_nothing(lab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """It freezes all that init could be woken by, without pause."""
     quickly(monkeypatch, SLACK=0.5)
-    status, _ = lab.run(*IGNORING, FREEZE, time_limit=1.0, grace=0.5)
+    status, _ = lab.run(argv=(*IGNORING, FREEZE), time_limit=1.0, grace=0.5)
     assert status.phase == "exited" and not status.infra_failure
     assert status.timed_out or status.exit_code == 124
 
@@ -125,7 +124,7 @@ def test_a_forged_report_does_not_hide_time(lab: Any, monkeypatch: pytest.Monkey
     """The agent freezes init's clock, works beyond its limit, and ends well by itself."""
     quickly(monkeypatch, SLACK=60.0, OVER=1.0)
     script = FREEZE.replace("while True:", "while time.monotonic() < began + 4:")
-    status, _ = lab.run(*IGNORING, script, time_limit=1.0, grace=60.0)
+    status, _ = lab.run(argv=(*IGNORING, script), time_limit=1.0, grace=60.0)
     assert status.seconds is not None and status.seconds >= 4
     assert status.timed_out or status.exit_code == 124
 
@@ -153,7 +152,7 @@ def test_a_forged_report_does_not_hide_time(lab: Any, monkeypatch: pytest.Monkey
 )
 def test_memory_that_no_process_has_mapped_counts(lab: Any, hide: str) -> None:
     script = f"import time\n{hide}\nprint('hidden', flush=True)\ntime.sleep(300)"
-    status, output = lab.run("python3", "-c", script, memory=150_000_000)
+    status, output = lab.run(argv=("python3", "-c", script), memory=150_000_000)
     assert status.oom and not status.infra_failure, output
 
 
@@ -173,33 +172,33 @@ for name in ("a", "b"):
         os.close(file)
 time.sleep(300)
 """
-    status, _ = lab.run("python3", "-c", script, disk=15_000_000)
+    status, _ = lab.run(argv=("python3", "-c", script), disk=15_000_000)
     assert (status.exit_code, status.reason) == (137, "wrote more than its 15000000 bytes")
 
 
 @pytest.mark.sandbox
 def test_a_folder_that_cannot_be_read_counts(lab: Any) -> None:
     script = "mkdir code/deep; i=0; while [ $i -lt 20 ]; do head -c 1000000 /dev/zero >code/deep/$i; i=$((i+1)); done"
-    status, _ = lab.run("/bin/sh", "-c", f"{script}; chmod 0 code/deep; sleep 300", disk=10_000_000)
+    status, _ = lab.run(f"{script}; chmod 0 code/deep; sleep 300", disk=10_000_000)
     assert (status.exit_code, status.reason) == (137, "wrote more than its 10000000 bytes")
 
 
 @pytest.mark.sandbox
 def test_every_place_that_can_be_written_is_limited(lab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     quickly(monkeypatch, "limits", DISK_EVERY=0.5)
-    _, output = lab.run("python3", "-c", lab.WRITABLE)
+    _, output = lab.run(argv=("python3", "-c", lab.WRITABLE))
     places = output.splitlines()[0].split()
     assert places == ["/dev/shm", "/home", "/tmp"]
     for number, place in enumerate(places):
         limits = {"memory": 100_000_000, "disk": 50_000_000, "name": f"mle-test-{number + 2}"}
-        status, output = lab.run("python3", "-c", lab.WRITABLE, place, **limits)
+        status, output = lab.run(argv=("python3", "-c", lab.WRITABLE, place), **limits)
         assert status.exit_code and "kept" not in output
 
 
 @pytest.mark.sandbox
 def test_empty_files_in_memory_count(lab: Any) -> None:
     script = "import time\nfor n in range(90_000): open(f'/dev/shm/{n}', 'w').close()\ntime.sleep(300)"
-    status, output = lab.run("python3", "-c", script, memory=60_000_000)
+    status, output = lab.run(argv=("python3", "-c", script), memory=60_000_000)
     assert status.oom, output
 
 
@@ -207,7 +206,7 @@ def test_empty_files_in_memory_count(lab: Any) -> None:
 def test_each_file_counts_as_a_block(lab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     quickly(monkeypatch, "limits", DISK_EVERY=0.5)
     script = "import time\nfor n in range(2000): open(f'code/{n}', 'w').close()\ntime.sleep(300)"
-    status, _ = lab.run("python3", "-c", script, disk=6_000_000)
+    status, _ = lab.run(argv=("python3", "-c", script), disk=6_000_000)
     assert (status.exit_code, status.reason) == (137, "wrote more than its 6000000 bytes")
 
 
@@ -218,7 +217,7 @@ def test_empty_files_count(lab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     quickly(monkeypatch, "limits", DISK_EVERY=0.5)
     monkeypatch.setattr(layout, "_max_files", lambda folder: 1000)
     script = "import os, time\nfor n in range(2000): open(f'code/{n}', 'w').close()\ntime.sleep(300)"
-    status, _ = lab.run("python3", "-c", script)
+    status, _ = lab.run(argv=("python3", "-c", script))
     assert (status.exit_code, status.reason) == (137, "made more than its 1000 files")
 
 
@@ -247,7 +246,7 @@ def _addresses() -> list[str]:
 
 @pytest.mark.sandbox
 @pytest.mark.usefixtures("slirp")
-def test_an_open_network_is_not_the_machine_s_own(lab: Any, wait_until: Callable[..., None]) -> None:
+def test_an_open_network_is_not_the_machine_s_own(lab: Any) -> None:
     import socket
 
     with socket.create_server(("127.0.0.1", 0)) as hidden, socket.socket(socket.AF_UNIX) as abstract:
@@ -264,7 +263,7 @@ for host in ("127.0.0.1", "10.0.2.2"):
         pass
 print(open("/etc/resolv.conf").read().split())
 """
-        status, output = lab.run("python3", "-c", script, network="open")
+        status, output = lab.run(argv=("python3", "-c", script), network="open")
     assert status.exit_code == 0, output
     assert output.splitlines() == ["False", "['nameserver', '10.0.2.3']"]
 
@@ -281,5 +280,5 @@ def test_an_open_network_reaches_others(lab: Any) -> None:
     with socket.create_server((address, 0)) as server:
         threading.Thread(target=lambda: server.accept()[0].sendall(b"hello"), daemon=True).start()
         ask = f"import socket; print(socket.create_connection({server.getsockname()!r}, timeout=120).recv(5))"
-        _, output = lab.run("python3", "-c", ask, network="open")
+        _, output = lab.run(argv=("python3", "-c", ask), network="open")
     assert output == "b'hello'\n"

@@ -77,7 +77,7 @@ def test_rules_against_harm_hold_for_an_ordinary_user(folder: Path) -> None:
         bench.another = lambda: Machine({})
         for rule in (harm.locked, harm.init_kept, limits.uncounted, ends.forged, harm.hostile):
             print(rule.__name__, [broken.what for broken in rule(bench)])
-        bench.clean_up()
+        bench.clear()
     """
     output = run(folder, script)
     assert output == "locked []\ninit_kept []\nuncounted []\nforged []\nhostile []\n"

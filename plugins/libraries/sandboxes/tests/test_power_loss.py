@@ -31,12 +31,13 @@ def rebooted(handle: Handle, name: str) -> None:
     path.write_text(json.dumps({**json.loads(path.read_text()), "boot": "the boot before"}))
 
 
-def test_what_an_ended_job_left_survives_a_power_loss(disk: Any, on_disk: Any, wait_until: Callable[..., None]) -> None:
+def test_what_an_ended_job_left_survives_a_power_loss(disk: Any, on_disk: Any) -> None:
     script = "for i in $(seq 300); do echo $i > code/$i; done; echo id,y > submission/submission.csv"
-    handle = on_disk.start("/bin/sh", "-c", script)
+    handle = on_disk.start(script)
     on_disk.wait(handle)
     state = json.loads((folders.folder_of(handle) / small_files.STATE).read_text())
-    wait_until(lambda: not processes.alive(state["pid"], state["started"]))  # "exited" is read before it is on the disk
+    # "exited" is read before it is on the disk
+    on_disk.until(lambda: not processes.alive(state["pid"], state["started"]))
     disk.lose_power()
     status = on_disk.status(handle)
     assert (status.phase, status.exit_code, status.infra_failure) == ("exited", 0, False)
@@ -52,16 +53,16 @@ def test_a_layout_is_known_after_a_power_loss_and_never_started(
     """Power goes between giving the folder its name and starting the supervisor: files of the agent may be empty."""
     with monkeypatch.context() as patched:
         patched.setattr(supervision, "supervise", lambda *_: None)
-        handle = on_disk.start("/bin/sh", "-c", "echo ran")
+        handle = on_disk.start("echo ran")
     os.sync()  # its name has reached the disk
     disk.lose_power()
-    assert on_disk.vm.list_jobs("g") == {handle.name: handle}  # so that it can be removed
+    assert on_disk.backend.list_jobs("g") == {handle.name: handle}  # so that it can be removed
     rebooted(handle, small_files.SPEC)
-    assert on_disk.start("/bin/sh", "-c", "echo ran") == handle
+    assert on_disk.start("echo ran") == handle
     status = on_disk.status(handle)
     assert status.phase == "exited" and status.infra_failure and "before it began" in status.reason
-    assert on_disk.output(handle) == ""
-    on_disk.vm.remove(handle)
+    assert on_disk.printed(handle) == ""
+    on_disk.backend.remove(handle)
     assert on_disk.status(handle).phase == "gone"
 
 
@@ -74,7 +75,7 @@ def test_a_supervisor_that_is_dead_at_birth_loses_the_attempt_not_the_run(
         handle = lab.start("/bin/true")
     status = lab.status(handle)
     assert status.phase == "exited" and status.infra_failure and "no supervisor took the job" in status.reason
-    lab.vm.remove(handle)
+    lab.backend.remove(handle)
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str],
 
 
 def words(lab: Any) -> str:
-    return "\n".join(f"{problem.description} -> {problem.fix}" for problem in lab.vm.preflight() if problem.fatal)
+    return "\n".join(f"{problem.description} -> {problem.fix}" for problem in lab.backend.preflight() if problem.fatal)
 
 
 def test_without_bubblewrap(make_lab: Callable[..., Any], programs: Callable[[str], None]) -> None:
@@ -58,10 +58,10 @@ def test_a_state_root_that_cannot_be_had(
 
 def test_without_isolation_it_warns(make_lab: Callable[..., Any]) -> None:
     lab = make_lab(isolation="none")
-    problems = lab.vm.preflight([lab.job("/bin/true").resources])
+    problems = lab.backend.preflight([lab.job("/bin/true").resources])
     assert problems and not any(problem.fatal for problem in problems)
     assert "answers included" in problems[0].description
-    assert lab.vm.describe().isolation is None and lab.vm.describe().network.level == "absent"
+    assert lab.backend.describe().isolation is None and lab.backend.describe().network.level == "absent"
 
 
 @pytest.mark.sandbox
@@ -72,7 +72,7 @@ def test_a_strict_umask_does_not_shut_the_agent_out(lab: Any) -> None:
         from mlecore.model.agents import Recipe
 
         recipe = Recipe(files={"/srv/x": b"x"})
-        status, output = lab.run("/bin/sh", "-c", script, files={"notes/a": b"x"}, recipe=recipe)
+        status, output = lab.run(script, files={"notes/a": b"x"}, recipe=recipe)
     finally:
         os.umask(before)
     assert (status.exit_code, output) == (0, "")

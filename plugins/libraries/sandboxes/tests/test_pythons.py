@@ -54,6 +54,6 @@ def test_a_job_runs_with_it(lab: Any) -> None:
         pythons.find_python(other, None)
     except BackendError as error:
         pytest.skip(str(error))
-    status, output = lab.run("python3", "-c", "import sys; print(sys.version_info[:2])", recipe=Recipe(python=other))
+    status, output = lab.run("python3 -c 'import sys; print(sys.version_info[:2])'", recipe=Recipe(python=other))
     assert status.exit_code == 0, output
     assert output.strip() != str(sys.version_info[:2])

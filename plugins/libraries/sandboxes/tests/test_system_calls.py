@@ -182,10 +182,10 @@ def test_unknown_calls_are_not_there(machine: str) -> None:
 @pytest.mark.skipif(seccomp.here() is None, reason="this machine has no filters of system calls")
 def test_every_process_of_a_sandbox_has_it(lab: Any) -> None:
     look = "grep -h '^Seccomp:' /proc/1/status /proc/self/status; unshare -U true"
-    status, output = lab.run("/bin/sh", "-c", look)
+    status, output = lab.run(look)
     assert output.split()[:4] == ["Seccomp:", "2", "Seccomp:", "2"]
     assert status.exit_code and "Operation not permitted" in output
-    assert lab.vm.describe().details["system_calls"] == "filtered"
+    assert lab.backend.describe().details["system_calls"] == "filtered"
 
 
 PLACE = """
@@ -206,5 +206,5 @@ print([libc.syscall(number, *(ctypes.c_long(0),) * 6) for number in %r], libc.pe
 def test_a_sandbox_rejects_them(lab: Any) -> None:
     column = list(ARCH).index(os.uname().machine)
     numbers = [seccomp._NUMBERS[call][column] for call in ("mbind", "set_mempolicy", "move_pages")]
-    _, output = lab.run("python3", "-c", PLACE % numbers, disk=20_000_000)
+    _, output = lab.run(argv=("python3", "-c", PLACE % numbers), disk=20_000_000)
     assert output == "-1 -1 -1 True [-1, -1, -1] -1\n"

@@ -15,24 +15,22 @@ pytestmark = pytest.mark.sandbox
 
 
 def test_other_folders_of_this_machine_are_not_there(lab: Any, tmp_path: Path) -> None:
-    (lab.folder / "data" / "private").mkdir()
-    answers = lab.folder / "data" / "private" / "answers.csv"
+    (lab.folder / "private").mkdir()
+    answers = lab.folder / "private" / "answers.csv"
     answers.write_text("1,0\n")
     checkout = Path(__file__).parent
-    labs = [answers, lab.vm._root / "jobs", checkout, Path.home() / ".ssh", Path("/etc/shadow"), Path("/var/log")]
+    labs = [answers, lab.backend._root / "jobs", checkout, Path.home() / ".ssh", Path("/etc/shadow"), Path("/var/log")]
     script = (
         'for p in "$@"; do if [ -e "$p" ]; then echo "sees $p"; fi; done; ls /etc; ls -d /tmp/* /var/tmp/* 2>/dev/null'
     )
-    _, output = lab.run("/bin/sh", "-c", script, "sh", *map(str, labs))
+    _, output = lab.run(argv=("/bin/sh", "-c", script, "sh", *map(str, labs)))
     assert "sees" not in output
     assert not {"shadow", "ssh", "hostname.conf", "gshadow"} & set(output.split())
     assert str(tmp_path) not in output
 
 
 def test_the_agent_has_no_rights(lab: Any) -> None:
-    _, output = lab.run(
-        "/bin/sh", "-c", "id -u; grep -E 'CapEff|CapBnd|NoNewPrivs' /proc/self/status; cat /proc/self/uid_map"
-    )
+    _, output = lab.run("id -u; grep -E 'CapEff|CapBnd|NoNewPrivs' /proc/self/status; cat /proc/self/uid_map")
     lines = output.split("\n")
     assert lines[0] != "0"
     assert "CapEff:\t0000000000000000" in lines and "NoNewPrivs:\t1" in lines
@@ -51,9 +49,9 @@ def test_only_its_own_folders_can_be_written(lab: Any) -> None:
             touch "$folder/x" || echo "cannot write $folder"
         done
     """
-    _, output = lab.run("/bin/sh", "-c", f"({script}) 2>/dev/null")
+    _, output = lab.run(f"({script}) 2>/dev/null")
     assert output == ""
-    assert (lab.public / "train.csv").read_text() == "id,y\n1,0\n"
+    assert (lab.dataset.public / "train.csv").read_text() == "id,target\n1,0\n"
 
 
 def test_files_in_the_root_mode_belong_to_a_user_of_the_job(lab: Any) -> None:
@@ -61,9 +59,9 @@ def test_files_in_the_root_mode_belong_to_a_user_of_the_job(lab: Any) -> None:
         pytest.skip("the controller is not root")
     owners = set()
     for number in (1, 2):
-        handle = lab.start("/bin/sh", "-c", "touch code/x", name=f"mle-owner-{number}")
+        handle = lab.start("touch code/x", name=f"mle-owner-{number}")
         lab.wait(handle)
-        owners.add((lab.vm._root / "jobs" / handle.name / "home/code/x").stat().st_uid)
+        owners.add((lab.backend._root / "jobs" / handle.name / "home/code/x").stat().st_uid)
     assert len(owners) == 2 and 0 not in owners
 
 
@@ -74,7 +72,7 @@ def test_abstract_sockets_of_the_host_are_out_of_reach(lab: Any) -> None:
         script = (
             "import socket; s = socket.socket(socket.AF_UNIX); s.connect('\\0mlecore-test-abstract'); print('reached')"
         )
-        assert "reached" not in lab.run("python3", "-c", script)[1]
+        assert "reached" not in lab.run(argv=("python3", "-c", script))[1]
 
 
 def test_a_sandbox_that_cannot_be_made_is_an_infrastructure_failure(lab: Any) -> None:
@@ -82,10 +80,9 @@ def test_a_sandbox_that_cannot_be_made_is_an_infrastructure_failure(lab: Any) ->
     whole = bubblewrap.command_line
     bubblewrap.command_line = lambda *a: _broken(whole(*a))  # type: ignore[assignment]
     try:
-        handle = lab.vm.start(job)
+        handle = lab.backend.start(job)
     finally:
         bubblewrap.command_line = whole
-    lab.handles.append(handle)
     status = lab.wait(handle)
     assert status.phase == "exited" and status.infra_failure and "no-such-folder" in status.reason
 

@@ -28,12 +28,12 @@ def state_of(handle: Handle) -> dict[str, Any]:
 
 
 @pytest.fixture
-def started(lab: Any, wait_until: Callable[..., None]) -> Callable[..., Handle]:
+def started(lab: Any) -> Callable[..., Handle]:
     """A job that has said that it is up."""
 
     def start(script: str = WAITS, **words: Any) -> Handle:
-        handle: Handle = lab.start("/bin/sh", "-c", script, **words)
-        wait_until(lambda: "up" in lab.output(handle))
+        handle: Handle = lab.start(script, **words)
+        lab.until(lambda: "up" in lab.printed(handle))
         return handle
 
     return start
@@ -88,13 +88,13 @@ def _first_word(pid: int) -> bytes:
     return b""
 
 
-def test_a_machine_that_shuts_down_is_an_infrastructure_failure(any_lab: Any, wait_until: Callable[..., None]) -> None:
+def test_a_machine_that_shuts_down_is_an_infrastructure_failure(any_lab: Any) -> None:
     """All get SIGTERM, and init first; the agent ends fast."""
-    handle = any_lab.start("/bin/sh", "-c", "trap 'exit 3' TERM; " + WAITS)
-    wait_until(lambda: "up" in any_lab.output(handle))
+    handle = any_lab.start("trap 'exit 3' TERM; " + WAITS)
+    any_lab.until(lambda: "up" in any_lab.printed(handle))
     state = state_of(handle)
     os.kill(state["init"], signal.SIGTERM)
-    wait_until(lambda: (folders.folder_of(handle) / "home/.mlecore/exit.json").exists())
+    any_lab.until(lambda: (folders.folder_of(handle) / "home/.mlecore/exit.json").exists())
     os.kill(state["pid"], signal.SIGTERM)
     status = any_lab.wait(handle)
     assert status.infra_failure and "terminated" in status.reason
@@ -113,7 +113,7 @@ def test_a_machine_that_shuts_down_is_an_infrastructure_failure(any_lab: Any, wa
     ],
 )
 def test_what_the_agent_can_do_itself_is_the_agents(lab: Any, script: str) -> None:
-    status, _ = lab.run("/bin/sh", "-c", script, grace=0.2)
+    status, _ = lab.run(script, grace=0.2)
     assert (status.phase, status.exit_code, status.infra_failure) == ("exited", ARGV_KILLED, False)
 
 
@@ -139,18 +139,16 @@ def fill(folder: Path, leave: int = 0) -> None:
 
 
 @pytest.mark.slow
-def test_a_disk_that_others_fill_is_an_infrastructure_failure(
-    small_disk: Path, make_lab: Callable[..., Any], wait_until: Callable[..., None]
-) -> None:
+def test_a_disk_that_others_fill_is_an_infrastructure_failure(small_disk: Path, make_lab: Callable[..., Any]) -> None:
     lab = make_lab(isolation="none")
     write = "touch code/wait; while [ -e code/wait ]; do sleep 0.05; done; head -c 5000000 /dev/zero >code/x || exit 1"
-    handle = lab.start("/bin/sh", "-c", write, disk=10_000_000)
-    wait_until(lambda: lab.status(handle).phase == "running")
+    handle = lab.start(write, disk=10_000_000)
+    lab.until(lambda: lab.status(handle).phase == "running")
     gate = folders.folder_of(handle) / "home/code/wait"
-    wait_until(gate.exists)
+    lab.until(gate.exists)
     fill(small_disk)
     gate.unlink()
-    wait_until(lambda: not processes.alive(state_of(handle)["init"], state_of(handle)["init_started"]))
+    lab.until(lambda: not processes.alive(state_of(handle)["init"], state_of(handle)["init_started"]))
     filler = small_disk / "filler"
     os.truncate(filler, filler.stat().st_size - (1 << 19))  # the disk is full still, but the job's state has room
     status = lab.wait(handle)

@@ -213,7 +213,7 @@ def tried(install: Install, tmp_path: Path) -> Callable[..., list[str]]:
             return []
         finally:
             if isinstance(harness, BackendBench):
-                harness.clean_up()
+                harness.clear()
 
     return judged
 

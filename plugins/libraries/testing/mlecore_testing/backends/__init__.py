@@ -106,7 +106,7 @@ def _tidy(rule: Rule[BackendBench]) -> Rule[BackendBench]:
         try:
             return list(rule.test(bench))
         finally:
-            bench.clean_up()
+            bench.clear()
 
     return evolve(rule, test=tidied)
 

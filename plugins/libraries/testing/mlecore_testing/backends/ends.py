@@ -58,15 +58,15 @@ def forged(bench: BackendBench) -> Iterator[Broken]:
 
 
 def stop(bench: BackendBench) -> Iterator[Broken]:
-    handle = bench.start(bench.job(_STUBBORN))
-    bench.wait_output(handle, b"ready")
+    handle = bench.start(_STUBBORN)
+    bench.said(handle, "ready")
     bench.wait(handle, "running")  # a cluster's nodes say so a little later
     folder, _ = bench.fetch(handle, "submission")
     if "submission/submission.csv" not in files(folder):
         yield Broken("files of a running job are not fetched", "fetch()")
     start = time.monotonic()
     bench.backend.stop(handle, 1.0)
-    status = bench.wait(handle, "exited")
+    status = bench.wait(handle)
     if (took := time.monotonic() - start) > PATIENCE / 2:
         yield Broken(f"with a grace of 1 s it took {took:.0f} s", "stop()")
     if status.exit_code == 0:
@@ -82,8 +82,8 @@ def stop(bench: BackendBench) -> Iterator[Broken]:
 
 def removed(bench: BackendBench) -> Iterator[Broken]:
     ended, _ = bench.run(bench.job("echo done; mkdir logs/locked; echo x >logs/locked/y; chmod 0 logs/locked"))
-    running = bench.start(bench.job("echo up; sleep 1000"))
-    bench.wait_output(running, b"up")
+    running = bench.start("echo up; sleep 1000")
+    bench.said(running, "up")
     for what, handle in (("that has ended", ended), ("that runs", running)):
         bench.backend.remove(handle)
         bench.backend.remove(handle)

@@ -70,29 +70,29 @@ def once(bench: BackendBench) -> Iterator[Broken]:
         again = [*pool.map(lambda _: bench.backend.start(job), range(3)), bench.another().start(job)]
     if any(handle != first for handle in again):
         yield Broken(f"starting a job again gave other handles: {first}, {set(again)}", "start()")
-    bench.wait(first, "exited")
+    bench.wait(first)
     bench.another().start(job)
     if (count := bench.output(first).count(b"started")) != 1:
         yield Broken(f"a job that was started six times under one name ran {count} times", "start()")
 
 
 def found(bench: BackendBench) -> Iterator[Broken]:
-    handle = bench.start(bench.job("echo one"))
-    other = bench.start(bench.job("echo two", group=f"{bench.group}0"))
+    handle = bench.start("echo one")
+    other = bench.start("echo two", group=f"{bench.group}0")
     elsewhere = bench.another()
     mine = elsewhere.list_jobs(bench.group)
     if mine.get(handle.name) != handle:
         yield Broken(f"it does not find {handle.name} of its group", "list_jobs()")
     if other.name in mine:
         yield Broken("it finds a job of another group whose name begins the same", "list_jobs()")
-    removed = bench.start(bench.job("echo three"))
+    removed = bench.start("echo three")
     bench.backend.remove(removed)
     statuses = elsewhere.status([handle, other, removed])
     if set(statuses) != {handle, other, removed}:
         yield Broken(f"asked for the status of three handles, it returned {len(statuses)}", "status()")
     elif statuses[removed].phase != "gone":
         yield Broken(f"a job that was removed is {statuses[removed].phase}, expected gone", "status()")
-    bench.wait(handle, "exited")
+    bench.wait(handle)
     deadline = time.monotonic() + PATIENCE  # it may see things a little later
     while elsewhere.status([handle])[handle].phase != "exited" or b"one" not in b"".join(elsewhere.logs(handle)):
         if time.monotonic() > deadline:
@@ -109,7 +109,7 @@ def logs(bench: BackendBench) -> Iterator[Broken]:
     expected = b"".join(b"a\x00\xff\x1b[2J%d\r\n" % i for i in range(5))
     if followed != expected:
         yield Broken(f"the output, followed to the end, is {followed!r}, expected {expected!r}", "logs(follow=True)")
-    bench.wait(handle, "exited")
+    bench.wait(handle)
     for offset in (0, 3, len(expected) - 1, len(expected), len(expected) + 100):
         if (part := b"".join(bench.backend.logs(handle, offset))) != expected[offset:]:
             yield Broken(f"the output from byte {offset} is {part!r}, expected {expected[offset:]!r}", "logs(offset)")

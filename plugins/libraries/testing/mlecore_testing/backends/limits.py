@@ -142,7 +142,7 @@ def _beyond(
     job = bench.job(script, time_limit=patience, **resources)
     bench.require(job.resources)
     handle = bench.start(job)
-    status = bench.wait(handle, "exited", patience)
+    status = bench.wait(handle, seconds=patience)
     try:
         output = bench.output(handle)
     except BackendError:  # what ended it took all it had
