@@ -52,7 +52,5 @@ def _declares(bench: Bench) -> Iterator[Broken]:
         yield Broken("a different result the second time", f"{bench.kind}()")
 
 
-LIGHT: Rule[Any] = Rule(name="light", says="importing the plugin imports nothing heavy", test=_light)
-DECLARES: Rule[Any] = Rule(
-    name="declares", says="what it declares is complete, and its options make sense", test=_declares
-)
+LIGHT: Rule[Any] = Rule("light", "importing the plugin imports nothing heavy", _light)
+DECLARES: Rule[Any] = Rule("declares", "what it declares is complete, and its options make sense", _declares)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from attrs import frozen
+from attrs import field, frozen
 
 from mlecore.model.facts import Waiver
 
@@ -36,16 +36,18 @@ class Stop(Exception):
     """A rule is broken so badly that those which need it cannot be tried; the message says how."""
 
 
-@frozen(kw_only=True)
+@frozen
 class Rule(Generic[Subject]):
     """One thing that must hold: ``test`` yields each place where it does not."""
 
     name: str  # what [[waive]] names
     says: str  # the rule as a sentence
     test: Callable[[Subject], Iterable[Broken]]
-    needs: tuple[str, ...] = ()  # rules that must have been tried without a Stop
-    sampled: bool = False  # tried on as many cases as time allows: its waiver need not be needed each time
-    long: bool = False  # left out of the kit's short form
+    needs: tuple[str, ...] = field(default=(), kw_only=True)  # rules that must have been tried without a Stop
+    sampled: bool = field(
+        default=False, kw_only=True
+    )  # tried on as many cases as time allows: its waiver need not be needed each time
+    long: bool = field(default=False, kw_only=True)  # left out of the kit's short form
 
 
 @frozen(kw_only=True)

@@ -34,7 +34,7 @@ def undecided(harness: object) -> Iterable[Broken]:
 
 
 def rule(name: str, test: object, *needs: str) -> Rule[object]:
-    return Rule(name=name, says=f"{name} must hold", test=test, needs=needs)  # type: ignore[arg-type]
+    return Rule(name, f"{name} must hold", test, needs=needs)  # type: ignore[arg-type]
 
 
 def broken(rules: list[Rule[object]], *waived: str) -> ConformanceError:

@@ -17,12 +17,12 @@ from mlecore_testing.rules import Rule, Skipped, apply_rules
 RULES: tuple[Rule[AgentBench], ...] = (
     LIGHT,
     DECLARES,
-    Rule(name="recipe", says="its recipe is well-formed and stable", test=recipe, needs=("declares",)),
-    Rule(name="launch", says="it says what to start, for any task", test=launch, needs=("declares",)),
-    Rule(name="pure", says="launch and recipe start nothing and write nothing", test=pure, needs=("launch", "recipe")),
-    Rule(name="home", says="it works under any home folder", test=home, needs=("launch",)),
-    Rule(name="keys", says="keys are passed by name, never by value", test=keys, needs=("launch",)),
-    Rule(name="usage", says="it reads hostile logs safely", test=usage, needs=("declares",)),
+    Rule("recipe", "its recipe is well-formed and stable", recipe, needs=("declares",)),
+    Rule("launch", "it says what to start, for any task", launch, needs=("declares",)),
+    Rule("pure", "launch and recipe start nothing and write nothing", pure, needs=("launch", "recipe")),
+    Rule("home", "it works under any home folder", home, needs=("launch",)),
+    Rule("keys", "keys are passed by name, never by value", keys, needs=("launch",)),
+    Rule("usage", "it reads hostile logs safely", usage, needs=("declares",)),
 )
 
 

@@ -31,100 +31,47 @@ def _light(harness: Harness) -> Iterator[Broken]:
 
 
 RULES: tuple[Rule[Harness], ...] = (
-    Rule(name="facts", says="competition.toml is complete and makes sense", test=facts),
-    Rule(name="light", says="importing the plugin imports nothing heavy", test=_light, long=True),
+    Rule("facts", "competition.toml is complete and makes sense", facts),
+    Rule("light", "importing the plugin imports nothing heavy", _light, long=True),
+    Rule("description", "description.md names the metric, and no folder of this machine", description),
+    Rule("raw", "make_raw repeats its bytes, at any time", data.raw),
+    Rule("prepare", "prepare gives the same bytes twice, from read-only raw data", data.prepare, needs=("raw",)),
+    Rule("raw-untouched", "prepare does not change raw data", data.raw_untouched, needs=("prepare",), long=True),
+    Rule("layout", "public and private hold what the facts say", layout, needs=("prepare", "facts")),
     Rule(
-        name="description",
-        says="description.md names the metric, and no folder of this machine",
-        test=description,
-    ),
-    Rule(name="raw", says="make_raw repeats its bytes, at any time", test=data.raw),
-    Rule(
-        name="prepare",
-        says="prepare gives the same bytes twice, from read-only raw data",
-        test=data.prepare,
-        needs=("raw",),
-    ),
-    Rule(
-        name="raw-untouched",
-        says="prepare does not change raw data",
-        test=data.raw_untouched,
-        needs=("prepare",),
-        long=True,
-    ),
-    Rule(name="layout", says="public and private hold what the facts say", test=layout, needs=("prepare", "facts")),
-    Rule(
-        name="description-fits",
-        says="description.md names the submission's columns and the public files",
-        test=description_fits,
+        "description-fits",
+        "description.md names the submission's columns and the public files",
+        description_fits,
         needs=("layout", "description"),
     ),
     Rule(
-        name="obfuscated",
-        says="description_obfuscated.md does not tell which competition this is, and fits the data",
-        test=obfuscated,
+        "obfuscated",
+        "description_obfuscated.md does not tell which competition this is, and fits the data",
+        obfuscated,
         needs=("layout", "facts"),
         long=True,
     ),
-    Rule(name="sample", says="the sample submission is valid and graded", test=sample, needs=("layout",)),
-    Rule(name="perfect", says="the perfect submission is valid and beats the sample", test=perfect, needs=("layout",)),
+    Rule("sample", "the sample submission is valid and graded", sample, needs=("layout",)),
+    Rule("perfect", "the perfect submission is valid and beats the sample", perfect, needs=("layout",)),
     Rule(
-        name="golden",
-        says="prepared files and scores are those of the published benchmark, as tests/golden.json has them",
-        test=golden,
+        "golden",
+        "prepared files and scores are those of the published benchmark, as tests/golden.json has them",
+        golden,
     ),
     Rule(
-        name="best",
-        says="nothing scores better than the perfect submission",
-        test=best,
-        needs=("perfect",),
-        sampled=True,
-        long=True,
+        "best", "nothing scores better than the perfect submission", best, needs=("perfect",), sampled=True, long=True
     ),
-    Rule(
-        name="number",
-        says="what grade accepts scores a number, not NaN",
-        test=number,
-        needs=("perfect",),
-        sampled=True,
-        long=True,
-    ),
-    Rule(name="defects", says="what [submission] rules out is invalid", test=defects, needs=("sample",), long=True),
-    Rule(name="errors", says="neither check nor grade crashes", test=verdicts.errors, needs=("perfect",), long=True),
-    Rule(
-        name="sound", says="check never refuses what grade accepts", test=verdicts.sound, needs=("perfect",), long=True
-    ),
-    Rule(
-        name="complete",
-        says="check refuses all that grade refuses",
-        test=verdicts.complete,
-        needs=("perfect",),
-        long=True,
-    ),
-    Rule(
-        name="reasons", says="a refusal says why, in a sentence", test=verdicts.reasons, needs=("perfect",), long=True
-    ),
-    Rule(
-        name="validate", says="the sandbox's validate contradicts neither", test=validate, needs=("perfect",), long=True
-    ),
-    Rule(
-        name="leaks",
-        says="public files and their metadata do not hold the answers",
-        test=leaks,
-        needs=("layout",),
-        long=True,
-    ),
-    Rule(
-        name="groups", says="no declared group is in both parts of the split", test=groups, needs=("layout",), long=True
-    ),
-    Rule(
-        name="order",
-        says="the order of test rows and files does not tell their labels",
-        test=order,
-        needs=("layout",),
-        long=True,
-    ),
-    Rule(name="learnable", says="a model beats the sample submission", test=learnable, needs=("sample",), long=True),
+    Rule("number", "what grade accepts scores a number, not NaN", number, needs=("perfect",), sampled=True, long=True),
+    Rule("defects", "what [submission] rules out is invalid", defects, needs=("sample",), long=True),
+    Rule("errors", "neither check nor grade crashes", verdicts.errors, needs=("perfect",), long=True),
+    Rule("sound", "check never refuses what grade accepts", verdicts.sound, needs=("perfect",), long=True),
+    Rule("complete", "check refuses all that grade refuses", verdicts.complete, needs=("perfect",), long=True),
+    Rule("reasons", "a refusal says why, in a sentence", verdicts.reasons, needs=("perfect",), long=True),
+    Rule("validate", "the sandbox's validate contradicts neither", validate, needs=("perfect",), long=True),
+    Rule("leaks", "public files and their metadata do not hold the answers", leaks, needs=("layout",), long=True),
+    Rule("groups", "no declared group is in both parts of the split", groups, needs=("layout",), long=True),
+    Rule("order", "the order of test rows and files does not tell their labels", order, needs=("layout",), long=True),
+    Rule("learnable", "a model beats the sample submission", learnable, needs=("sample",), long=True),
 )
 
 

@@ -15,11 +15,11 @@ from mlecore_testing.rules import Rule, Skipped, apply_rules
 RULES: tuple[Rule[DetectorBench], ...] = (
     LIGHT,
     DECLARES,
-    Rule(name="detects", says="it accepts any run, hostile ones too", test=detects, needs=("declares",)),
-    Rule(name="calm", says="it reports nothing about an honest run", test=calm, needs=("detects",)),
-    Rule(name="same", says="the same runs give the same findings", test=same, needs=("detects",)),
-    Rule(name="blind", says="it opens no answers", test=blind, needs=("detects",)),
-    Rule(name="untouched", says="it changes no files of runs", test=untouched, needs=("detects",)),
+    Rule("detects", "it accepts any run, hostile ones too", detects, needs=("declares",)),
+    Rule("calm", "it reports nothing about an honest run", calm, needs=("detects",)),
+    Rule("same", "the same runs give the same findings", same, needs=("detects",)),
+    Rule("blind", "it opens no answers", blind, needs=("detects",)),
+    Rule("untouched", "it changes no files of runs", untouched, needs=("detects",)),
 )
 
 
