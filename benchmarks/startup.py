@@ -2,11 +2,12 @@
 `import pandas`.
 
     .venv/bin/python benchmarks/startup.py
-    .venv/bin/python benchmarks/startup.py --rounds 3
+    .venv/bin/python benchmarks/startup.py --rounds 3 --plugins 100
 
-Lists show the plugins that are installed here. `prepare` and `grade` work on a table of 1 MB of the competition
-spaceship-titanic, with their worker processes. Prints the best CPU and wall-clock seconds of all rounds, and both as
-parts of the limit; above 1, a command is too slow.
+Lists show the plugins that are installed here, and as many more as ``--plugins`` says: distributions in a folder on
+PYTHONPATH, most of them competitions as long as real ones, whose modules raise when they are imported. `prepare` and
+`grade` work on a table of 1 MB of the competition spaceship-titanic, with their worker processes. Prints the best CPU
+and wall-clock seconds of all rounds, and both as parts of the limit; above 1, a command is too slow.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import argparse
 import json
 import os
 from functools import partial
+from importlib.util import find_spec
+from itertools import cycle, islice
 from pathlib import Path
 
 from _measure import python, rounds, run, scratch
@@ -34,16 +37,25 @@ LIMITS = {  # times a base, plus seconds
     "runs list": ("import click", 0.0, 0.5),
     "runs list many": ("import click", 0.0, 1.0),
 }
+KINDS = (*["competition"] * 16, *["agent"] * 3, "detector")
+README = "A line of a README, as distributions carry it in their metadata.\n" * 60
+HOOKS = {
+    "agent": ("agent()", "launch(task)"),
+    "detector": ("detector()", "detect(run, group, options)"),
+}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--runs", type=int, default=1_000)
+    parser.add_argument("--plugins", type=int, default=0)
     args = parser.parse_args()
     with scratch() as folder:
         os.environ["MLECORE_DATA"] = str(folder / "data")
         os.environ["MLECORE_RUNS"] = str(folder / "runs")
+        os.environ["PYTHONPATH"] = str(folder / "site")
+        install(folder / "site", args.plugins)
         raw = create_raw(folder / "raw")
         settle(folder / "runs", args.runs)
         words = {name: name.split() for name in LIMITS}
@@ -94,6 +106,36 @@ def settle(runs: Path, count: int) -> None:
         (record.folder / "grade.json").write_text(json.dumps(grade))
         settled = evolve(record, state="graded", ended="finished", seconds=60.0, attempts=(attempt,))
         (record.folder / RECORD).write_bytes(with_digests(settled).dumps())
+
+
+def install(site: Path, count: int) -> None:
+    """Distributions of one module each, made of files alone."""
+    site.mkdir()
+    for number, kind in enumerate(islice(cycle(KINDS), count)):
+        name, module = f"made-up-{kind}-{number}", f"bench_{kind}_{number}"
+        package = site / module
+        package.mkdir()
+        if kind == "competition":
+            source = real("__init__.py")
+            facts = real("competition.toml").replace(f'id = "{COMPETITION}"', f'id = "{name}"')
+            (package / "competition.toml").write_text(facts)
+            (package / "description.md").write_text(real("description.md"))
+        else:
+            hooks = "".join(f"@hookimpl\ndef {hook}:\n    return None\n\n\n" for hook in HOOKS[kind])
+            source = f"from mlecore.hookspecs import hookimpl\n\n\n{hooks}"
+        (package / "__init__.py").write_text(f"{source}\n\nraise ImportError('{name} was imported')\n")
+        info = site / f"{module}-1.0.dist-info"
+        info.mkdir()
+        head = f"Metadata-Version: 2.4\nName: {name}\nVersion: 1.0\nSummary: {name}\n"
+        (info / "METADATA").write_text(f"{head}Requires-Dist: mlecore>=0.0.1\n\n{README}")
+        (info / "entry_points.txt").write_text(f"[mlecore.{kind}s]\n{name} = {module}\n")
+
+
+def real(file: str) -> str:
+    """A file of a competition that is shipped."""
+    spec = find_spec("mle_comp_spaceship_titanic")
+    assert spec is not None and spec.origin is not None, "mle-comp-spaceship-titanic is not installed; make env"
+    return Path(spec.origin).with_name(file).read_text(encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -13,9 +13,8 @@ SMALLEST = {
     "archives.py": ["--mb", "2", "--rounds", "1"],
     "competitions.py": ["spaceship-titanic", "--mb", "0.1", "--rounds", "1"],
     "gateway.py": ["--calls", "5", "--streams", "4", "--seconds", "1"],
-    "listing.py": ["--rounds", "1"],
     "many_runs.py": ["--runs", "4", "--planned", "10"],
-    "startup.py": ["--rounds", "1", "--runs", "20"],
+    "startup.py": ["--rounds", "1", "--runs", "20", "--plugins", "20"],
 }
 
 ELSEWHERE = {"rollouts.py"}  # by the tests of mle-ext-verifiers, in an environment with verifiers

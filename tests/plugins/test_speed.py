@@ -1,4 +1,4 @@
-"""Listing stays cheap: what it reads and imports is bounded. (Seconds are measured in benchmarks/listing.py.)"""
+"""Listing stays cheap: what it reads and imports is bounded. (Seconds are measured in benchmarks/startup.py.)"""
 
 from __future__ import annotations
 
