@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -25,28 +24,30 @@ from mlecore.plugins.loading import load
 from mlecore.runs.planning import make_plan, parse_plan, write_plan
 from mlecore_testing import scripted_run
 from mlecore_testing.agents.harness import AgentBench
+from mlecore_testing.http_server import Handler, serving
 from mlecore_testing.models import Answer
 
 SECRET = "Bearer lab-secret-4711"
 
 
-class Handler(BaseHTTPRequestHandler):
+class Tools(Handler):
     """A server of the Model Context Protocol over Streamable HTTP, with one tool, for those who have the token."""
 
     protocol_version = "HTTP/1.1"
     asked: list[str]
 
-    def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+    def do_POST(self) -> None:  # noqa: N802
+        asked = json.loads(self.body())
         if self.headers.get("Authorization") != SECRET:
-            self._send(401, None)
+            self.answer(401)
             return
         self.asked.append(asked["method"])
         if "id" not in asked:
-            self._send(202, None)
+            self.answer(202)
             return
         result = {"jsonrpc": "2.0", "id": asked["id"], "result": self._result(asked)}
-        self._send(200, f"event: message\ndata: {json.dumps(result)}\n\n".encode())
+        event = f"event: message\ndata: {json.dumps(result)}\n\n"
+        self.answer(200, event.encode(), {"Content-Type": "text/event-stream"})
 
     def _result(self, asked: dict[str, Any]) -> dict[str, Any]:
         if asked["method"] == "initialize":
@@ -58,26 +59,13 @@ class Handler(BaseHTTPRequestHandler):
             return {"tools": [{"name": "shout", "description": "Shout.", "inputSchema": schema}]}
         return {"content": [{"type": "text", "text": asked["params"]["arguments"]["text"].upper()}], "isError": False}
 
-    def _send(self, status: int, body: bytes | None) -> None:
-        self.send_response(status)
-        if body is not None:
-            self.send_header("Content-Type", "text/event-stream")
-        self.send_header("Content-Length", str(len(body or b"")))
-        self.end_headers()
-        self.wfile.write(body or b"")
-
-    def log_message(self, *_: object) -> None:
-        pass
-
 
 @pytest.fixture
 def server() -> Iterator[tuple[str, list[str]]]:
     """Its URL, and the methods that clients called."""
     asked: list[str] = []
-    with ThreadingHTTPServer(("127.0.0.1", 0), type("Own", (Handler,), {"asked": asked})) as serving:
-        threading.Thread(target=serving.serve_forever, daemon=True).start()
-        yield f"http://localhost:{serving.server_port}/mcp", asked
-        serving.shutdown()
+    with serving(ThreadingHTTPServer(("127.0.0.1", 0), type("Own", (Tools,), {"asked": asked}))) as server:
+        yield f"http://localhost:{server.server_port}/mcp", asked
 
 
 CLIENT = """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from mlecore_testing.http_server import serving
 from mlecore_testing.looks import Look
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.network]
@@ -27,10 +27,8 @@ def site() -> Iterator[str]:
     versions = sorted(BUILT.glob("*/index.html"), key=lambda path: path.stat().st_mtime)
     if not versions:
         pytest.skip("the site is not built (make docs)")
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=BUILT))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/{versions[-1].parent.name}"
-    server.shutdown()
+    with serving(ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=BUILT))) as server:
+        yield f"http://127.0.0.1:{server.server_port}/{versions[-1].parent.name}"
 
 
 @pytest.mark.parametrize("page", ["index", "runs", "competitions/index", "competitions/leaf-classification"])

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
-import threading
 from collections.abc import Iterator, Mapping
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from mle_backend_kubernetes.settings import Settings
 from mlecore.errors import BackendError, BackendUnreachable
 from mlecore.model.agents import Recipe
 from mlecore_sandboxes.containers.names import INSTALLED as INSTALLED_LABEL
+from mlecore_testing.http_server import Handler, serving
 
 DIGEST = "sha256:" + "0" * 64
 
@@ -24,7 +24,7 @@ DIGEST = "sha256:" + "0" * 64
 INSTALLED = ["CPython 3.12.1", "Linux x86_64 glibc 2.36", "numpy==2.0"]
 
 
-class Registry(BaseHTTPRequestHandler):
+class Registry(Handler):
     """Has every tag but ``missing``; gives a private image only to whoever shows a token for it.
 
     Blobs are elsewhere: the registry redirects to the same server under another name, which must not get the token.
@@ -32,7 +32,7 @@ class Registry(BaseHTTPRequestHandler):
 
     server: Server
 
-    def do_GET(self) -> None:
+    def do_GET(self) -> None:  # noqa: N802
         token = self.headers.get("authorization", "")
         name = self.path.partition("/v2/")[2]
         if self.path.startswith("/token"):
@@ -53,15 +53,7 @@ class Registry(BaseHTTPRequestHandler):
             self._answer(self.server.code, body, {"docker-content-digest": DIGEST})
 
     def _answer(self, code: int, body: object = None, headers: Mapping[str, str] | None = None) -> None:
-        content = json.dumps(body).encode()
-        self.send_response(code)
-        for name, value in {"content-length": str(len(content)), **(headers or {})}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, *_: object) -> None:
-        pass
+        self.answer(code, json.dumps(body).encode(), headers)
 
 
 class Server(ThreadingHTTPServer):
@@ -86,12 +78,10 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Server]:
     """A registry; there is no Docker engine, and a login of `docker login`."""
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/nobody.sock")
     monkeypatch.setenv("DOCKER_CONFIG", str(tmp_path))
-    with Server(("127.0.0.1", 0), Registry) as server:
+    with serving(Server(("127.0.0.1", 0), Registry)) as server:
         login = base64.b64encode(b"user:secret").decode()
         (tmp_path / "config.json").write_text(json.dumps({"auths": {server.host: {"auth": login}}}))
-        threading.Thread(target=server.serve_forever, daemon=True).start()
         yield server
-        server.shutdown()
 
 
 def test_what_the_registry_has_is_used_by_digest_and_without_an_engine(server: Server, tmp_path: Path) -> None:

@@ -12,6 +12,8 @@ sys.path.insert(0, str(Path(__file__).parent))  # for ngram
 
 import ngram
 
+from mlecore_testing.http_server import serving
+
 
 @pytest.fixture
 def bigrams() -> type:
@@ -20,5 +22,5 @@ def bigrams() -> type:
 
 @pytest.fixture
 def server() -> Iterator[object]:
-    with ngram.serve() as server:
+    with serving(ngram.Server()) as server:
         yield server

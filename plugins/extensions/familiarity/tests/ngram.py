@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import math
 import re
-import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
+from http.server import ThreadingHTTPServer
 from itertools import pairwise
 from typing import Any
+
+from mlecore_testing.http_server import Handler
 
 TOKEN = re.compile(r"\s*\S+")
 
@@ -54,7 +54,7 @@ class Server(ThreadingHTTPServer):
     location = ""
 
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
+        super().__init__(("127.0.0.1", 0), Completions)
         self.asked: list[tuple[str, dict[str, Any], str | None]] = []
         self.reply: Callable[[str], str] = lambda question: "I do not know."
 
@@ -63,11 +63,11 @@ class Server(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_port}/v1"
 
 
-class Handler(BaseHTTPRequestHandler):
+class Completions(Handler):
     server: Server
 
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+    def do_POST(self) -> None:  # noqa: N802
+        body = json.loads(self.body())
         self.server.asked.append((self.path, body, self.headers["Authorization"]))
         if self.path.endswith("/chat/completions"):
             content = self.server.reply(body["messages"][0]["content"])
@@ -77,28 +77,8 @@ class Handler(BaseHTTPRequestHandler):
             answer = {"choices": [{"text": "", "logprobs": model and model.completion(body["prompt"])}]}
         counted = answer | {"usage": {"prompt_tokens": 7, "completion_tokens": 2}}
         content = json.dumps(counted if self.server.status == 200 else {"said": self.headers["Authorization"]}).encode()
-        self.send_response(self.server.status)
-        if self.server.location:
-            self.send_header("Location", self.server.location)
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
+        self.answer(self.server.status, content, {"Location": self.server.location} if self.server.location else {})
 
-    def do_GET(self) -> None:
+    def do_GET(self) -> None:  # noqa: N802
         self.server.asked.append((self.path, {}, self.headers["Authorization"]))
         self.send_error(404)
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-@contextmanager
-def serve() -> Iterator[Server]:
-    server = Server()
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.shutdown()
-        server.server_close()

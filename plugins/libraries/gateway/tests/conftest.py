@@ -20,6 +20,8 @@ from mlecore_gateway.calls import Call
 from mlecore_gateway.ledger import LOG, read_calls
 from mlecore_gateway.server import serving
 from mlecore_gateway.settings import Settings
+from mlecore_testing import http_server
+from mlecore_testing.http_server import Handler
 from mlecore_testing.models import Answer, Model, Script, scripted_model
 
 KEY = "sk-real-0123456789abcdef"
@@ -135,25 +137,19 @@ def closed(tmp_path_factory):
 def endpoint(answer, host: str = "127.0.0.1", context: ssl.SSLContext | None = None):
     """A server whose every answer is what ``answer(handler, body)`` writes; over TLS with a ``context``."""
 
-    class Handler(http.server.BaseHTTPRequestHandler):
+    class Endpoint(Handler):
         protocol_version = "HTTP/1.1"
 
         def handle_one(self):
-            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            answer(self, body)
+            answer(self, self.body())
 
         do_GET = do_POST = do_PUT = do_DELETE = handle_one  # noqa: N815
 
-        def log_message(self, *_):
-            pass
-
-    server = http.server.ThreadingHTTPServer((host, 0), Handler)
+    server = http.server.ThreadingHTTPServer((host, 0), Endpoint)
     if context:
         server.socket = context.wrap_socket(server.socket, server_side=True)
-    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    yield f"{'https' if context else 'http'}://{host}:{server.server_address[1]}"
-    server.shutdown()
-    server.server_close()
+    with http_server.serving(server):
+        yield f"{'https' if context else 'http'}://{host}:{server.server_address[1]}"
 
 
 @pytest.fixture(scope="session")
@@ -167,12 +163,8 @@ def reply():
 
 
 def write_reply(handler, body: bytes, status=200, **headers):
-    handler.send_response(status)
-    for name, value in {"Content-Type": "application/json", **headers}.items():
-        handler.send_header(name.replace("_", "-"), value)
-    handler.send_header("Content-Length", str(len(body)))
-    handler.end_headers()
-    handler.wfile.write(body)
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    handler.answer(status, body, {"Content-Type": "application/json", **named})
 
 
 @pytest.fixture

@@ -155,9 +155,6 @@ class Browser:
         clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": scale}
         return base64.b64decode(self.call("Page.captureScreenshot", captureBeyondViewport=True, clip=clip)["data"])
 
-    def pdf(self) -> bytes:
-        return base64.b64decode(self.call("Page.printToPDF", printBackground=True)["data"])
-
 
 @pytest.fixture(scope="session")
 def _chromium() -> Iterator[Browser]:

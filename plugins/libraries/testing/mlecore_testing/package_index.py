@@ -7,17 +7,18 @@ import hashlib
 import io
 import json
 import tarfile
-import threading
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from socketserver import ThreadingMixIn
 from tempfile import TemporaryDirectory
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 import pypiserver
+
+from mlecore_testing import http_server
 
 NAME = "mlecore-probe"  # of the only package of each
 MODULE = "mlecore_probe"
@@ -56,12 +57,8 @@ def serving(folder: Path, password: str | None = None, host: str = "127.0.0.1") 
         disable_fallback=True,
         verbosity=0,
     )
-    with make_server(host, 0, app, _Threaded, _Quiet) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        try:
-            yield f"{host}:{server.server_port}"
-        finally:
-            server.shutdown()
+    with http_server.serving(make_server(host, 0, app, _Threaded, _Quiet)) as server:
+        yield f"{host}:{server.server_port}"
 
 
 @contextmanager
@@ -84,31 +81,20 @@ def npm_registry(password: str, host: str = "127.0.0.1") -> Iterator[str]:
 def _serving(password: str, host: str, answers: Callable[[str], Mapping[str, tuple[bytes, str]]]) -> Iterator[str]:
     """Serve what ``answers`` says for "host:port": a body and its type for each path. Yields "host:port"."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
+    class Registry(http_server.Handler):
+        def do_GET(self) -> None:  # noqa: N802
             body, kind = answers(at).get(self.path, (b"", "text/plain"))
-            allowed = self.headers.get("Authorization") == f"Basic {_credentials(password)}"
-            self.send_response(401 if not allowed else 200 if body else 404)
-            self.send_header("WWW-Authenticate", "Basic")
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(body) if allowed else 0))
-            self.end_headers()
-            if allowed and self.command == "GET":
-                self.wfile.write(body)
+            headers = {"WWW-Authenticate": "Basic", "Content-Type": kind}
+            if self.headers.get("Authorization") == f"Basic {_credentials(password)}":
+                self.answer(200 if body else 404, body, headers)
+            else:
+                self.answer(401, headers=headers)
 
-        def do_HEAD(self) -> None:
-            self.do_GET()
+        do_HEAD = do_GET  # noqa: N815
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer((host, 0), Handler) as server:
+    with http_server.serving(ThreadingHTTPServer((host, 0), Registry)) as server:
         at = f"{host}:{server.server_address[1]}"
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        try:
-            yield at
-        finally:
-            server.shutdown()
+        yield at
 
 
 def _credentials(password: str) -> str:
