@@ -79,8 +79,9 @@ class Report:
         return None if self.score_text is None else float(self.score_text)
 
     def to_json(self) -> dict[str, Any]:
-        """A dictionary that json.dumps takes without NaN or infinities."""
-        return {name: None if _has_no_number(value) else value for name, value in plain(self).items()}
+        """A dictionary that json.dumps takes without NaN or infinities: JSON has no number for them."""
+        values = plain(self).items()
+        return {k: None if isinstance(value, float) and not math.isfinite(value) else value for k, value in values}
 
     @classmethod
     def from_json(cls, values: object) -> Report:
@@ -92,8 +93,3 @@ def read_report(path: Path, *, below: Path | None = None) -> Report:
     """The report in a grade.json; no link is followed from the folder ``below`` on. Raises SchemaError that names the
     file, OSError."""
     return read_newer(Report, path, below=below)
-
-
-def _has_no_number(value: object) -> bool:
-    """NaN and infinities: JSON has no number for them."""
-    return isinstance(value, float) and not math.isfinite(value)

@@ -295,14 +295,10 @@ class SlurmBackend(Backend):
         if not entry.exists:
             return
         self.stop(handle, 0.0)
-        if self._may_be_queued(entry):
+        if not outcome.is_settled(entry.state()):  # Slurm may still start it, or hold its resources
             self._cancel(entry)
         entries.erase(entry)
         self._doubts.pop(entry.name, None)
-
-    def _may_be_queued(self, entry: Entry) -> bool:
-        """Could Slurm still start it, or does it hold its resources? Not if its supervisor ended by itself."""
-        return not outcome.is_settled(entry.state())
 
     def home(self, job_name: str) -> PurePosixPath:
         return HOME if self._settings.isolated else PurePosixPath(folders.job_folder(self._root, job_name) / "home")

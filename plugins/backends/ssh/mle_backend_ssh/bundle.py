@@ -108,8 +108,3 @@ def install_command(python: str) -> str:
     """For the host's shell; ``archive()`` is its input if it asks for it, the folder its last line."""
     digest, packed = archive()
     return shlex.join([python, "-I", "-S", "-c", _INSTALL, digest, str(len(packed))])
-
-
-def run_command(python: str, folder: str) -> str:
-    """For the host's shell: answer one request."""
-    return shlex.join([python, "-I", "-S", f"{folder}/run.py"])

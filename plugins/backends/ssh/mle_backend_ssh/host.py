@@ -6,6 +6,7 @@ A host that does not answer is set aside, and asked in the background until it a
 from __future__ import annotations
 
 import os
+import shlex
 import tempfile
 import threading
 import time
@@ -94,7 +95,7 @@ class Host:
             "environment": {**state, **(secrets or {})},
         }
         try:
-            command = bundle.run_command(self.settings.python, self._install())
+            command = shlex.join([self.settings.python, "-I", "-S", f"{self._install()}/run.py"])
             with self._link.run(command) as channel:
                 wire.await_greeting(channel.out)
                 wire.write(channel.stdin, head)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal
 
@@ -152,7 +153,7 @@ class Bench:
         quoted = [vote for vote in votes if vote.answer == "yes" and vote.span]
         tally.void += sum(vote.answer == "yes" and not vote.span for vote in votes)
         if 2 * len(quoted) > len(votes):
-            tally.accusations.append(self._tried(question, chunk, max(quoted, key=_confidence)))
+            tally.accusations.append(self._tried(question, chunk, max(quoted, key=attrgetter("confidence"))))
         elif 2 * sum(vote.answer == "no" for vote in votes) <= len(votes):
             void = any(vote.answer == "yes" and not vote.span for vote in votes)
             tally.unknown.append("the judge's quote is not in the evidence" if void else "the judge is not sure")
@@ -168,10 +169,6 @@ class Bench:
         if not isinstance(stands, bool):
             raise NoAnswer("the second pass said neither that the accusation stands nor that it does not")
         return Accusation(chunk=chunk, reply=reply, stands=stands, case_against=_said(values.get("case_against")))
-
-
-def _confidence(reply: Reply) -> float:
-    return reply.confidence
 
 
 def _list(value: object) -> list[Any]:

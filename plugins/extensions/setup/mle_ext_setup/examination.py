@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from attrs import converters, evolve, field, frozen
@@ -144,7 +143,7 @@ def _kaggle(missing: Sequence[Competition], dirs: DataDirs) -> Iterator[Finding]
 
 
 def _disk(missing: Sequence[Competition], dirs: DataDirs) -> Iterator[Finding]:
-    free = shutil.disk_usage(_existing(dirs.first)).free
+    free = shutil.disk_usage(next(folder for folder in (dirs.first, *dirs.first.parents) if folder.exists())).free
     sizes = [competition.facts.size_gb for competition in missing]
     known = sum(size for size in sizes if size is not None) * 1e9
     unknown = sum(size is None for size in sizes)
@@ -186,10 +185,6 @@ def _removed(left: Leftover) -> Finding:
         what = f"{left.path} cannot be removed: {error.strerror or error}"
         return Finding(area="leftovers", state="problem", what=what, fix="Remove it.")
     return Finding(area="leftovers", state="ok", what=f"removed {left.path}, {show_size(left.bytes)}")
-
-
-def _existing(path: Path) -> Path:
-    return next(folder for folder in (path, *path.parents) if folder.exists())
 
 
 def examine_backend(name: str, options: Mapping[str, str]) -> Iterator[Finding]:

@@ -118,7 +118,7 @@ def read_tables(stream: IO[bytes], size: int, columns: Collection[str] | None = 
         yield "", _text(rest, columns)
     elif kind == "json" and _is_lines(head):
         reader = pd.read_json(io.TextIOWrapper(rest, "utf-8", "replace"), lines=True, chunksize=BATCH, dtype=False)
-        yield "", (_as_text(frame) for frame in reader)
+        yield "", (frame.fillna("").astype(str).rename(columns=str).reset_index(drop=True) for frame in reader)
     elif kind == "json":
         try:
             value = json.loads(_whole(rest))
@@ -278,10 +278,6 @@ def _of_polars(frame: Any) -> DataFrame:
     import pandas as pd
 
     return pd.DataFrame({column.name: ["" if v is None else str(v) for v in column] for column in frame})
-
-
-def _as_text(frame: DataFrame) -> DataFrame:
-    return frame.fillna("").astype(str).rename(columns=str).reset_index(drop=True)
 
 
 def _of_json(part: str, value: Any) -> Iterator[tuple[str, DataFrame]]:

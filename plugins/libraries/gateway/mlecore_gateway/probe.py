@@ -98,12 +98,7 @@ async def probe(
         if finding.kind not in doubtful:
             return finding
         findings.append(finding)
-    return min(findings, key=_rank)
-
-
-def _rank(finding: Finding) -> int:
-    """The finding that tells most comes first."""
-    return {"path": 2, "model": 1}.get(finding.kind, 0)
+    return min(findings, key=lambda finding: {"path": 2, "model": 1}.get(finding.kind, 0))  # the one that tells most
 
 
 async def elsewhere(session: aiohttp.ClientSession, settings: Settings, model: str) -> tuple[str, str]:

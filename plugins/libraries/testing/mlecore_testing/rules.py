@@ -67,7 +67,7 @@ class ConformanceError(AssertionError):
         lines = [f"{subject} breaks {len(broken)} rule{'s' if len(broken) > 1 else ''} of the kit:"]
         for name, places in broken.items():
             lines.append(f"  {name}" + (f" - {says[name]}" if name in says else ""))
-            lines += [f"    * {_indented(str(place))}" for place in places[:_SHOWN]]
+            lines += ["    * " + str(place).replace("\n", "\n      ") for place in places[:_SHOWN]]
             if len(places) > _SHOWN:
                 lines.append(f"    * ... and {len(places) - _SHOWN} more")
         super().__init__("\n".join(lines))
@@ -122,7 +122,3 @@ def _crash(error: Exception) -> str:
     """An exception nobody expected, with the line that raised it."""
     frame = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__}: {error} (raised in {Path(frame.filename).name}, line {frame.lineno})"
-
-
-def _indented(text: str) -> str:
-    return text.replace("\n", "\n      ")

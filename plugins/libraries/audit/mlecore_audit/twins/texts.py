@@ -33,7 +33,8 @@ def near_texts(test: Iterable[tuple[K, str]], train: Iterable[tuple[K, str]]) ->
     best: dict[K, tuple[float, K]] = {}
     for key, phrases, sketch in _sketches(train):
         for found in index.query(sketch):
-            similarity = _jaccard(phrases_of[found], phrases)
+            one = phrases_of[found]
+            similarity = len(one & phrases) / len(one | phrases)  # Jaccard's
             if similarity >= SAME_PHRASES and similarity > best.get(found, (0.0, key))[0]:
                 best[found] = similarity, key
     yield from ((key, other) for key, (_, other) in best.items())
@@ -56,7 +57,3 @@ def _sketches(texts: Iterable[tuple[K, str]]) -> Iterator[tuple[K, frozenset[byt
             sketch = empty.copy()
             sketch.update_batch(phrases)
             yield key, phrases, sketch
-
-
-def _jaccard(one: frozenset[bytes], other: frozenset[bytes]) -> float:
-    return len(one & other) / len(one | other)

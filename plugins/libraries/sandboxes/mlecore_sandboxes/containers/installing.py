@@ -227,15 +227,12 @@ def _write_settings(folder: Path, mirrors: Mapping[str, str]) -> None:
                 content = Path(mirrors[name]).read_bytes()
             except OSError as error:
                 raise BackendError(f"{name} names a file that cannot be read: {error}") from None
-            (folder / name).write_bytes(_with_variables(content) if name in NPMRC else content)
+            if name in NPMRC:  # npm replaces ${NAME}, perhaps by a token; the container does not have the variables
+                content = re.sub(rb"\$\{(\w+)\}", lambda found: os.environb.get(found[1], found[0]), content)
+            (folder / name).write_bytes(content)
             settings[name] = f"{_MOUNT}/{name}"
     lines = [f"export {name}={shlex.quote(value)}\n" for name, value in settings.items()]
     (folder / "settings").write_text("".join(lines))
-
-
-def _with_variables(npmrc: bytes) -> bytes:
-    """npm puts variables in the place of ${NAME}, a token perhaps; in the container it would not have them."""
-    return re.sub(rb"\$\{(\w+)\}", lambda found: os.environb.get(found[1], found[0]), npmrc)
 
 
 def _proxies() -> Mapping[str, str]:
