@@ -30,6 +30,7 @@ from mlecore.plugins.competitions import competition
 from mlecore.runs.lock import GroupLock
 from mlecore.runs.planning import make_plan
 from mlecore.runs.store import Group, create_group, load_group
+from mlecore_testing.grades import report
 from mlecore_testing.site_packages import forget
 
 INSTALLED = Path(__file__).parent / "installed"
@@ -81,25 +82,8 @@ class Grader:
         text = submission.read_text() if submission else ""
         status = "none" if submission is None else "graded" if text.count("\n") == 11 else "invalid"
         score = text.count(",1\n") / 10 if status == "graded" else None
-        return Report(
-            competition_id=data.competition,
-            score=score,
-            gold_threshold=None,
-            silver_threshold=None,
-            bronze_threshold=None,
-            median_threshold=None,
-            any_medal=False,
-            gold_medal=False,
-            silver_medal=False,
-            bronze_medal=False,
-            above_median=False,
-            submission_exists=submission is not None,
-            valid_submission=status == "graded",
-            is_lower_better=False,
-            created_at="now",
-            submission_path=str(submission),
-            status=status,
-        )
+        exists = submission is not None
+        return report(score, competition_id=data.competition, status=status, submission_exists=exists)
 
 
 class Recorder(Silent):

@@ -20,21 +20,14 @@ from mle_backend_docker.settings import read_gpus
 from mle_backend_docker.users import OURS
 
 from mlecore.errors import BackendError, BackendUnreachable, UsageError
-from mlecore.model.backends import Dataset, Image, Job, Resources
+from mlecore.model.backends import Job, Resources
 from mlecore.util.globs import Glob
 from mlecore_jobs.fetching import Receiver
 from mlecore_sandboxes.containers import below_home, names
 from mlecore_sandboxes.containers.engine import FULL, Engine, whole_lines
+from mlecore_testing.backends.harness import shell_job
 
-JOB = Job(
-    name="mle-x-1",
-    group="g",
-    image=Image(ref="i", digest="d"),
-    dataset=Dataset(competition="toy", edition="v1", public=Path("/d"), digest="x"),
-    data="/d",
-    argv=("python", "agent/main.py"),
-    tools={},
-)
+JOB = shell_job(name="mle-x-1", argv=("python", "agent/main.py"), tools={})
 
 
 def asking(**resources: Any) -> Job:

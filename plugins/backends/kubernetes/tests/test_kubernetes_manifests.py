@@ -14,8 +14,8 @@ from mle_backend_kubernetes.kubernetes_backend import KubernetesBackend
 from mle_backend_kubernetes.settings import Settings
 
 from mlecore.errors import BackendError, UsageError
-from mlecore.model.backends import Dataset, Image, Job, Resources
 from mlecore.model.options import read_settings
+from mlecore_testing.backends.harness import shell_job
 
 if TYPE_CHECKING:
     from conftest import Lab
@@ -34,17 +34,8 @@ OPTIONS = {"queue": "gpus", "ephemeral-storage": "10GiB", "pod-template": json.d
 
 
 def made(tmp_path: Path, options: dict[str, str] | None = None, **resources: Any) -> dict[str, Any]:
-    job = Job(
-        name="mle-abc-1",
-        group="g",
-        image=Image(ref="image", digest="d"),
-        dataset=Dataset(competition="toy", edition="v1", public=tmp_path, digest="d"),
-        data="claim/public",
-        argv=("python", "-c", "print('$(HOME) $$ $x')"),
-        tools={},
-        resources=Resources(**resources),
-        labels={"run": "baseline--toy--0"},
-    )
+    argv, labels = ("python", "-c", "print('$(HOME) $$ $x')"), {"run": "baseline--toy--0"}
+    job = shell_job(name="mle-abc-1", data="claim/public", argv=argv, tools={}, labels=labels, **resources)
     settings = read_settings(Settings, options or {}, "backend kubernetes")
     template = manifests.agent_template(
         job,

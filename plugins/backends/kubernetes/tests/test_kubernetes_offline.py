@@ -13,9 +13,10 @@ from mle_backend_kubernetes.exec import Broken, Stream
 from mle_backend_kubernetes.kubernetes_backend import KubernetesBackend
 
 from mlecore.errors import BackendError, BackendUnreachable
-from mlecore.model.backends import Dataset, Image, Job, Resources
+from mlecore.model.backends import Dataset, Job, Resources
 from mlecore.model.model_access import ModelAccess
 from mlecore_sandboxes.containers import id_of
+from mlecore_testing.backends.harness import shell_job
 
 if TYPE_CHECKING:
     from conftest import Server
@@ -27,16 +28,9 @@ API_SERVER = "/api/v1/namespaces/default/services/kubernetes"
 
 def job(tmp_path: Path, **resources: Any) -> Job:
     (tmp_path / "train.csv").write_text("id\n1\n")
-    return Job(
-        name="mle-abc-1",
-        group="g",
-        image=Image(ref="image", digest="d"),
-        dataset=Dataset(competition="toy", edition="v1", public=tmp_path, digest="d"),
-        data="claim/public",
-        argv=("true",),
-        tools={"init": b"#!/bin/sh\n"},
-        resources=Resources(**resources),
-    )
+    dataset = Dataset(competition="toy", edition="v1", public=tmp_path, digest="d")
+    tools = {"init": b"#!/bin/sh\n"}
+    return shell_job(name="mle-abc-1", dataset=dataset, data="claim/public", tools=tools, **resources)
 
 
 def model() -> ModelAccess:

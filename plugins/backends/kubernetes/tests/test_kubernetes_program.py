@@ -66,7 +66,7 @@ def test_an_image_that_cannot_confine_its_agent_runs_it_all_the_same(tmp_path: P
     """It has no Python, or one that fails: there is no helper here."""
     init = tmp_path / "init"
     init.write_text('"$@"\n')
-    job = shell_job("echo ran", image=None, dataset=None, data="", group="g", terminal=True)
+    job = shell_job("echo ran", terminal=True)
     script, name, shell, _, *agent = (word.replace("$$", "$") for word in manifests.agent_command(job)[2:])
     done = subprocess.run(["/bin/sh", "-c", script, name, shell, init, *agent], env={"PATH": path}, capture_output=True)
     assert (done.returncode, done.stdout) == (0, b"ran\n"), done.stderr

@@ -16,9 +16,9 @@ from mle_backend_slurm.slurm_backend import SlurmBackend
 
 from mlecore.errors import BackendError, BackendUnreachable
 from mlecore.model.agents import Recipe
-from mlecore.model.backends import Dataset, Image, JobStatus
+from mlecore.model.backends import JobStatus
 from mlecore_jobs.supervise.files import STATE, write_json
-from mlecore_testing.backends.harness import shell_job
+from mlecore_testing.backends.harness import shell_job, until
 
 ABOUT = {"options": ["--time=10"], "scratch": "", "isolation": "sandbox"}
 
@@ -49,17 +49,9 @@ class FakeSlurm(Slurm):
 
 def queued(root: Path, name: str, **words: object) -> Entry:
     entry = Entry(root, name)
-    dataset = Dataset(competition="c", edition="v1", public=root, digest="d")
-    job = shell_job("true", name=name, group="g", image=Image(ref="", digest="d"), dataset=dataset, data=str(root))
+    job = shell_job(name=name, data=str(root))
     entries.write_entry(entry, job, ABOUT, (), {"secrets": {"TOKEN": "value-4711"}, **words})
     return entry
-
-
-def until(ready: object) -> None:
-    deadline = time.monotonic() + 120
-    while not ready():  # type: ignore[operator]
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def test_runs_that_start_together_are_one_array(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from mle_backend_slurm.node import staging
 
 from mlecore.data import manifest
 from mlecore.errors import BackendError
-from mlecore.model.backends import Dataset, Image, Job
+from mlecore.model.backends import Dataset, Job
 from mlecore_testing.backends.harness import shell_job
 
 
@@ -35,8 +35,7 @@ def job(tmp_path: Path) -> Job:
     }
     manifest.write(root, manifest.entries(root), **head)
     dataset = Dataset(competition="c", edition="v1", public=root / "public", digest="d")
-    image = Image(ref="", digest="d")
-    return shell_job("true", group="g", image=image, dataset=dataset, data=str(root / "public"))
+    return shell_job(dataset=dataset, data=str(root / "public"))
 
 
 def test_data_are_copied_and_the_copy_goes_with_the_job(

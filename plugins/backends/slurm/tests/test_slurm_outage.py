@@ -13,7 +13,7 @@ from mle_backend_slurm.entries import Entry
 from mle_backend_slurm.slurm_backend import SlurmBackend
 
 from mlecore.errors import BackendUnreachable
-from mlecore.model.backends import Dataset, Image, JobStatus
+from mlecore.model.backends import JobStatus
 from mlecore_jobs.supervise.files import STATE, write_json
 from mlecore_testing.backends.harness import shell_job
 
@@ -53,8 +53,7 @@ class Outage(Slurm):
 
 
 def queued(root: Path, name: str) -> Entry:
-    dataset = Dataset(competition="c", edition="v1", public=root, digest="d")
-    job = shell_job("true", name=name, group="g", image=Image(ref="", digest="d"), dataset=dataset, data=str(root))
+    job = shell_job(name=name, data=str(root))
     about = {"options": ["--time=10"], "scratch": "", "isolation": "sandbox"}
     entries.write_entry(entry := Entry(root, name), job, about, (), {})
     return entry

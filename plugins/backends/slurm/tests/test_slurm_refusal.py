@@ -12,7 +12,7 @@ from mle_backend_slurm import entries
 from mle_backend_slurm.entries import Entry
 from mle_backend_slurm.slurm_backend import SlurmBackend
 
-from mlecore.model.backends import Dataset, Image, JobStatus
+from mlecore.model.backends import Dataset, JobStatus
 from mlecore_testing.backends.harness import shell_job
 
 # An ordinary user of a user namespace in which there can be no further one.
@@ -32,8 +32,7 @@ def on_locked_node(folder: Path, **about: str) -> JobStatus:
     public = folder / "public"
     public.mkdir()
     dataset = Dataset(competition="c", edition="v1", public=public, digest="d")
-    image = Image(ref="", digest="d")
-    job = shell_job("echo ran", name=entry.name, group="g", image=image, dataset=dataset, data=str(public))
+    job = shell_job("echo ran", name=entry.name, dataset=dataset, data=str(public))
     given = {"secrets": {}, "gateway": None, "key": {}}
     entries.write_entry(entry, job, {"options": [], "scratch": "", **about}, (), given)
     entry.assign("batch", 0)

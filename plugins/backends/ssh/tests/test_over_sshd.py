@@ -8,7 +8,6 @@ import json
 import os
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,10 +16,11 @@ import pytest
 from mle_backend_ssh import asyncssh_link, host
 
 from mlecore.model.agents import Recipe
-from mlecore.model.backends import Backend, Dataset, Handle, Job, Resources
+from mlecore.model.backends import Backend, Dataset, Handle, Job
 from mlecore.plugins.opening import open_backend
 from mlecore_jobs import INSIDE
 from mlecore_testing.backends import check_backend
+from mlecore_testing.backends.harness import shell_job, until
 
 _spec = importlib.util.spec_from_file_location("ssh_hosts", Path(__file__).with_name("ssh_hosts.py"))
 assert _spec is not None and _spec.loader is not None
@@ -72,27 +72,13 @@ def job(backend: Backend, folder: Path, *argv: str, size: int = 10) -> Job:
     public.mkdir(exist_ok=True)
     (public / "train.bin").write_bytes(os.urandom(size))
     dataset = Dataset(competition="c", edition="v1", public=public, digest=f"d{size}")
-    return Job(
-        name="mle-1",
-        group="g",
-        image=backend.build(Recipe(), folder / "build.log"),
-        dataset=dataset,
-        data=backend.stage_data(dataset, lambda *_: None),
-        argv=argv,
-        tools={"init": INIT},
-        resources=Resources(time_limit=300.0, grace=1.0),
-    )
+    image, data = backend.build(Recipe(), folder / "build.log"), backend.stage_data(dataset, lambda *_: None)
+    given = {"image": image, "dataset": dataset, "data": data}
+    return shell_job(name="mle-1", argv=argv, time_limit=300.0, grace=1.0, **given)
 
 
 def phase(backend: Backend, handle: Handle) -> str:
     return backend.status([handle])[handle].phase
-
-
-def until(true: Callable[[], bool], seconds: float = 240.0) -> None:
-    limit = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < limit, "it does not happen"
-        time.sleep(0.1)
 
 
 @pytest.mark.sandbox

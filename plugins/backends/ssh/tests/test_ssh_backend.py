@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -20,10 +19,8 @@ from mle_backend_ssh.ssh_backend import SshBackend
 
 from mlecore.errors import BackendUnreachable
 from mlecore.model.agents import Recipe
-from mlecore.model.backends import Dataset, Handle, Job, JobStatus, Resources
-from mlecore_jobs import INSIDE
-
-INIT = INSIDE / "init"
+from mlecore.model.backends import Dataset, Handle, JobStatus, Resources
+from mlecore_testing.backends.harness import shell_job, until
 
 
 class Lab:
@@ -38,7 +35,6 @@ class Lab:
         public.mkdir(exist_ok=True)
         (public / "train.csv").write_text("id,y\n")
         self.dataset = Dataset(competition="c", edition="v1", public=public, digest="d")
-        self.handles: list[Handle] = []
 
     def another(self) -> SshBackend:
         """As another controller sees it."""
@@ -55,20 +51,8 @@ class Lab:
                 self.backend._send(host, self.dataset)
 
     def start(self, name: str, *argv: str, **resources: Any) -> Handle:
-        handle = self.backend.start(
-            Job(
-                name=name,
-                group="g",
-                image=self.image,
-                dataset=self.dataset,
-                data=self.data,
-                argv=argv or ("sleep", "600"),
-                tools={"init": INIT},
-                resources=Resources(**{"time_limit": 600.0, "grace": 0.2, **resources}),
-            )
-        )
-        self.handles.append(handle)
-        return handle
+        given = {"image": self.image, "dataset": self.dataset, "data": self.data, "argv": argv or ("sleep", "600")}
+        return self.backend.start(shell_job(**given, **{"name": name, "time_limit": 600.0, "grace": 0.2, **resources}))
 
     def status(self, handle: Handle) -> JobStatus:
         return self.backend.status([handle])[handle]
@@ -101,13 +85,6 @@ def make_lab(
 
 def host_of(handle: Handle) -> str:
     return handle.id.partition(" ")[0]
-
-
-def until(true: Callable[[], bool]) -> None:
-    limit = time.monotonic() + 300
-    while not true():
-        assert time.monotonic() < limit, "it does not happen"
-        time.sleep(0.02)
 
 
 @pytest.mark.slow
@@ -152,11 +129,12 @@ def test_a_host_that_was_down_builds_when_it_gets_a_job(make_lab: Callable[..., 
 @pytest.mark.slow
 def test_slots_and_gpus_decide_where_there_is_room(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab(HostSettings(address="gpu1", slots=1), HostSettings(address="gpu2", slots=2))
-    assert sorted(host_of(lab.start(f"mle-{number}")) for number in range(3)) == ["gpu1", "gpu2", "gpu2"]
+    handles = [lab.start(f"mle-{number}") for number in range(3)]
+    assert sorted(map(host_of, handles)) == ["gpu1", "gpu2", "gpu2"]
     with pytest.raises(BackendUnreachable, match="no host has room for mle-4"):
         lab.start("mle-4")
-    lab.backend.remove(lab.handles[0])
-    assert host_of(lab.start("mle-4")) == host_of(lab.handles[0])
+    lab.backend.remove(handles[0])
+    assert host_of(lab.start("mle-4")) == host_of(handles[0])
 
 
 @pytest.mark.slow

@@ -12,21 +12,13 @@ from mle_lib_agents.usage import json_lines, reported, total
 
 from mlecore.controller.instructions import instructions
 from mlecore.errors import UsageError
-from mlecore.model.agents import Task
+from mlecore_testing.tasks import a_task
 
 TEXTS = instructions(time_limit=5400, hardware="2 CPUs, one GPU", network="llm")
-TASK = Task(
-    competition="x",
+TASK = a_task(
     title="Roses",
-    modality="tabular",
-    metric="rmse",
-    direction="minimize",
     instructions=TEXTS.text,
-    rules=TEXTS.rules,
     description="# Roses\nCount them.",
-    time_limit=5400,
-    seed=0,
-    hardware="2 CPUs, one GPU",
     options={"prompt": "Do it in R."},
     model="m",
     endpoint="http://gateway:1/v1",

@@ -61,13 +61,6 @@ def ended(home: Path) -> dict[str, Any]:
     return dict(json.loads((home / ".mlecore/exit.json").read_text()))
 
 
-def until(true: Callable[[], bool]) -> None:
-    limit = time.monotonic() + 120
-    while not true():
-        assert time.monotonic() < limit
-        time.sleep(0.02)
-
-
 def snapshots(home: Path) -> list[str]:
     files = sorted((home / ".mlecore/snapshots").glob("*.csv"), key=lambda path: int(path.stem))
     return [path.read_text() for path in files]

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any
 
 import pytest
 from attrs import evolve
 
 from mlecore.errors import BackendError
-from mlecore.model.backends import Dataset, Image, Job, Resources
+from mlecore.model.backends import Job, Resources
 from mlecore_sandboxes.variables import environment
 from mlecore_sandboxes.variables import secret_values as secrets
+from mlecore_testing.backends.harness import shell_job
 
-JOB = Job(
-    name="mle-x-1",
-    group="g",
-    image=Image(ref="", digest="d"),
-    dataset=Dataset(competition="c", edition="v1", public=Path("/d"), digest="d"),
-    data="/d",
-    argv=("true",),
-    tools={},
-)
+JOB = shell_job(name="mle-x-1")
 
 
 def asking(**resources: Any) -> Job:

@@ -115,24 +115,14 @@ def drawn_report(competition: str, draw: random.Random, skill: float, fate: Fate
         return score <= thresholds[name] if lower else score >= thresholds[name]
 
     medal = next((name for name in ("gold", "silver", "bronze") if reaches(name)), None)
-    return Report(
+    return report(
+        score,
+        medal,
         competition_id=competition,
-        score=score,
-        score_text=None if score is None else repr(score),
-        gold_threshold=thresholds["gold"] if medals else None,
-        silver_threshold=thresholds["silver"] if medals else None,
-        bronze_threshold=thresholds["bronze"] if medals else None,
-        median_threshold=thresholds["median"] if medals else None,
-        any_medal=medal is not None,
-        gold_medal=medal == "gold",
-        silver_medal=medal == "silver",
-        bronze_medal=medal == "bronze",
+        **{f"{name}_threshold": reached if medals else None for name, reached in thresholds.items()},
         above_median=reaches("median") and score != thresholds["median"],
         submission_exists=fate != "none",
-        valid_submission=fate == "graded",
         is_lower_better=lower,
-        created_at="2026-01-01T00:00:00+00:00",
-        submission_path="submission.csv",
         status=fate,
         reason=f"it has {draw.randrange(99)} rows, not 100" if fate == "invalid" else "",
         data_kind="published" if medals else "synthetic",

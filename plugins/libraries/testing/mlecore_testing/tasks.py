@@ -1,4 +1,4 @@
-"""A task as a value, for tests of one agent's `launch`."""
+"""A task as a value, for agents under test."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from attrs import evolve
 from mlecore.controller.instructions import instructions
 from mlecore.model.agents import HOME, Agent, FinishedSubmission, Launch, Recipe, Task
 from mlecore_testing.bench import Bench
+from mlecore_testing.tasks import a_task
 
 ELSEWHERE = PurePosixPath("/srv/sandboxes/7/tree")  # where the tree is on a machine without mount namespaces
 _HARDWARE = "2 CPUs, 8 GiB of memory, no GPU"
@@ -38,17 +39,12 @@ class AgentBench(Bench):
     def tasks(self) -> Iterator[Task]:
         """A table problem, a picture problem with another home, a text problem with a model."""
         told = instructions(time_limit=_LIMIT, hardware=_HARDWARE, network=self.agent.needs.network, home=HOME)
-        table = Task(
-            competition="spaceship-titanic",
+        table = a_task(
             title="Spaceship Titanic",
-            modality="tabular",
-            metric="accuracy",
-            direction="maximize",
             instructions=told.text,
             rules=told.rules,
             description="# A table\n\nPredict `y` for each row of test.csv. Submission: `id,y`.\n",
             time_limit=_LIMIT,
-            seed=0,
             hardware=_HARDWARE,
             options=self.options,
             model="some-model" if self.agent.needs.model else None,

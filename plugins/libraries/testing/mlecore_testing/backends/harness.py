@@ -31,10 +31,21 @@ INIT = INSIDE / "init"
 _RESOURCES = frozenset(attribute.name for attribute in fields(Resources))
 
 
+def until(ready: Callable[[], T | None], why: Callable[[], object] = lambda: "", seconds: float = PATIENCE) -> T:
+    """The first true value of ``ready``. Raises Stop, with ``why``, if there is none in time."""
+    deadline = time.monotonic() + seconds
+    while not (found := ready()):
+        if time.monotonic() > deadline:
+            raise Stop(f"{why()} after {seconds:.0f} s")
+        time.sleep(0.02)
+    return found
+
+
 class Lab(Generic[B]):
     """One backend with a group of its own, for the backend's own tests, which subclass it."""
 
     backend: B
+    until = staticmethod(until)
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -68,17 +79,6 @@ class Lab(Generic[B]):
 
     def status(self, handle: Handle) -> JobStatus:
         return self.backend.status([handle])[handle]
-
-    def until(
-        self, ready: Callable[[], T | None], why: Callable[[], object] = lambda: "", seconds: float = PATIENCE
-    ) -> T:
-        """The first true value of ``ready``. Raises Stop, with ``why``, if there is none in time."""
-        deadline = time.monotonic() + seconds
-        while not (found := ready()):
-            if time.monotonic() > deadline:
-                raise Stop(f"{why()} after {seconds:.0f} s")
-            time.sleep(0.05)
-        return found
 
     def wait(self, handle: Handle, phase: str = "exited", seconds: float = PATIENCE) -> JobStatus:
         """Its status in this phase. Raises Stop when that takes too long, or cannot come any more."""
@@ -194,9 +194,17 @@ class BackendBench(Lab[Backend]):
                 self.backend.remove(handle)
 
 
-def shell_job(script: str, **words: Any) -> Job:
+def shell_job(script: str = "true", **words: Any) -> Job:
     """A job with a new name that runs a shell script; ``words`` are fields of Job or of Resources."""
-    usual = {"name": f"mle-{uuid.uuid4().hex[:12]}-1", "argv": ("/bin/sh", "-c", script), "tools": {"init": INIT}}
+    usual = {
+        "name": f"mle-{uuid.uuid4().hex[:12]}-1",
+        "group": "g",
+        "image": Image(ref="", digest="d"),
+        "dataset": Dataset(competition="c", edition="v1", public=Path("/d"), digest="d"),
+        "data": "/d",
+        "argv": ("/bin/sh", "-c", script),
+        "tools": {"init": INIT},
+    }
     resources = Resources(**{name: value for name, value in words.items() if name in _RESOURCES})
     return Job(
         **{**usual, **{name: value for name, value in words.items() if name not in _RESOURCES}}, resources=resources
