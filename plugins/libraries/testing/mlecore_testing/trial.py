@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from mlecore import competition
-from mlecore.errors import DataError, InvalidSubmission
+from mlecore.errors import DataError, InvalidSubmission, MlecoreError
 from mlecore_testing.shared_data import SharedData
 from mlecore_testing.trees import writable
 
@@ -69,14 +70,7 @@ class Trial:
     def refuses_raw(self, raw: Path, reason: str) -> None:
         """AssertionError unless preparing ``raw`` raises a DataError with words that match ``reason``."""
         __tracebackhide__ = True
-        try:
-            self.prepare(raw)
-            found = f"{raw} was prepared"
-        except DataError as error:
-            found = str(error)
-            if re.search(reason, found):
-                return
-        raise AssertionError(f"expected an error that matches {reason!r}, got: {found}")
+        _expect(DataError, reason, lambda: f"{raw} was prepared: {self.prepare(raw)}")
 
     def check(self, submission: Content) -> list[str]:
         """The warnings about a table, or a file's content. Raises InvalidSubmission."""
@@ -109,13 +103,7 @@ class Trial:
     def refuses(self, submission: Content, reason: str, truth: Content | None = None) -> None:
         """AssertionError unless ``grade`` refuses the submission, with words that match ``reason``, as in re.search."""
         __tracebackhide__ = True  # pytest shows the line of the test, not the kit's code
-        try:
-            found = f"the submission scores {self.grade(submission, truth)}"
-        except InvalidSubmission as error:
-            found = str(error)
-            if re.search(reason, found):
-                return
-        raise AssertionError(f"expected a refusal that matches {reason!r}, got: {found}")
+        _expect(InvalidSubmission, reason, lambda: f"the submission scores {self.grade(submission, truth)}")
 
     def _new(self) -> Path:
         return Path(tempfile.mkdtemp(dir=self.folder))
@@ -128,3 +116,14 @@ class Trial:
             table = table.to_csv(index=False)
         path.write_bytes(table.encode() if isinstance(table, str) else table)
         return path
+
+
+def _expect(kind: type[MlecoreError], reason: str, act: Callable[[], str]) -> None:
+    __tracebackhide__ = True
+    try:
+        found = act()
+    except kind as error:
+        found = str(error)
+        if re.search(reason, found):
+            return
+    raise AssertionError(f"expected a refusal that matches {reason!r}, got: {found}")

@@ -63,32 +63,17 @@ BROKEN = {
         {CODE: ("    return Launch(", "    Path(__file__).touch()\n    return Launch(")},
         "it writes",
     ),
-    "an agent that assumes /home": (
-        "agent",
-        "home",
-        {CODE: ("str(task.data)", "'/home/data'")},
-        "assumes /home;",
-    ),
+    "an agent that assumes /home": ("agent", "home", {CODE: ("str(task.data)", "'/home/data'")}, "assumes /home;"),
     "usage that is none": (
         "agent",
         "usage",
-        {
-            CODE: (
-                "",
-                "\n\n@hookimpl\ndef usage(logs: Path):\n    return 5\n",
-            )
-        },
+        {CODE: ("", "\n\n@hookimpl\ndef usage(logs: Path):\n    return 5\n")},
         "the result is 5 (int); expected",
     ),
     "a detector that follows links": (
         "detector",
         "detects",
-        {
-            CODE: (
-                "path.is_symlink() or not path.is_file()",
-                "not path.read_text()",
-            )
-        },
+        {CODE: ("path.is_symlink() or not path.is_file()", "not path.read_text()")},
         "its hook detect failed",
     ),
     "a detector that accuses everybody": (

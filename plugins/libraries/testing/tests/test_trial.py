@@ -60,7 +60,7 @@ def test_changed_raw_data_are_prepared_beside_the_trials_own(trial: Trial) -> No
     public, private = trial.prepare(raw)
     assert first not in (public / "train.csv").read_text() + (private / "test.csv").read_text()
     assert first in (trial.raw / "train.csv").read_text()
-    with pytest.raises(AssertionError, match=r"expected an error .* was prepared"):
+    with pytest.raises(AssertionError, match=r"expected a refusal .* was prepared"):
         trial.refuses_raw(raw, "train")
     (raw / "train.csv").unlink()
     trial.refuses_raw(raw, r"train\.csv")
