@@ -65,33 +65,39 @@ def _room(module: str) -> str:
     return rest.partition(".")[0] if package == "mlecore" else package
 
 
-NEEDS = {name: set(_imports(name, path)) - {name} for name, path in MODULES.items()}
+Needs = dict[str, set[str]]
 
 
-def test_imports_go_downwards() -> None:
-    assert len(NEEDS) > 150
-    assert {_room(name) for name in NEEDS} - {""} == set(_HEIGHT), "name a new room's layer, or give it back"
+@pytest.fixture(scope="module")
+def needs() -> Needs:
+    """Module -> what it imports. Not a constant, which each worker of pytest-xdist would read all modules for."""
+    return {name: set(_imports(name, path)) - {name} for name, path in MODULES.items()}
+
+
+def test_imports_go_downwards(needs: Needs) -> None:
+    assert len(needs) > 150
+    assert {_room(name) for name in needs} - {""} == set(_HEIGHT), "name a new room's layer, or give it back"
     upwards = [
         f"{name} -> {needed}"
-        for name, found in NEEDS.items()
+        for name, found in needs.items()
         for needed in sorted(found & MODULES.keys())
         if _room(name) and _room(needed) != _room(name) and _HEIGHT[_room(name)] <= _HEIGHT.get(_room(needed), 99)
     ]
     assert upwards == []
 
 
-def test_the_contract_names_values_only() -> None:
-    assert {_room(needed) for needed in NEEDS["mlecore.hookspecs"] & MODULES.keys()} <= {"model", "mlecore_toolkit"}
+def test_the_contract_names_values_only(needs: Needs) -> None:
+    assert {_room(needed) for needed in needs["mlecore.hookspecs"] & MODULES.keys()} <= {"model", "mlecore_toolkit"}
 
 
-def test_the_core_imports_no_plugin() -> None:
+def test_the_core_imports_no_plugin(needs: Needs) -> None:
     assert [
-        f"{name} -> {needed}" for name, found in NEEDS.items() for needed in found if needed.startswith(_PLUGINS)
+        f"{name} -> {needed}" for name, found in needs.items() for needed in found if needed.startswith(_PLUGINS)
     ] == []
 
 
-def test_no_module_needs_one_that_needs_it() -> None:
-    graph = {name: found & MODULES.keys() for name, found in NEEDS.items()}
+def test_no_module_needs_one_that_needs_it(needs: Needs) -> None:
+    graph = {name: found & MODULES.keys() for name, found in needs.items()}
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:

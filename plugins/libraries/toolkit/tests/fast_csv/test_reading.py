@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import random
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,16 +62,29 @@ def test_random_numbers(tmp_path: Path) -> None:
     assert fast(tmp_path / "table.csv")
 
 
-CELLS = """
+ODD_NUMBERS = """
     +5 007 -0 0.0 -0.0 1.0 5. .5 1e5 1E5 1e-7 1e400 -1e400 inf -inf nan NaN NA null True 9007199254740993 1_0 0x1f
     9223372036854775807 9223372036854775808 18446744073709551615 18446744073709551616 99999999999999999999 12345678.9
     0.1234567890123456789 123456789012345678901234567890.5 ٣ x "7" "7.5" "1,2"
 """.split()
 
 
-@pytest.mark.parametrize("early", [True, False])
-@pytest.mark.parametrize("cell", [*CELLS, "", " ", " 7", "7 "])
-@pytest.mark.parametrize("column", range(4))
+def shared_out(*dimensions: Sequence[Any]) -> list[Any]:
+    """All combinations; in the short lane only those in which each value meets each of another dimension once or more.
+
+    The last dimension is the shortest: it goes round while the others are combined.
+    """
+    return [
+        pytest.param(*values, marks=() if sum(places) % len(dimensions[-1]) == 0 else pytest.mark.slow)
+        for places, values in zip(
+            itertools.product(*(range(len(each)) for each in dimensions)), itertools.product(*dimensions), strict=True
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cell", "column", "early"), shared_out([*ODD_NUMBERS, "", " ", " 7", "7 "], range(4), [True, False])
+)
 def test_odd_cells(tmp_path: Path, cell: str, column: int, early: bool) -> None:
     """In a column of whole numbers or decimals, among the first rows or far below them."""
     lines = ROWS.splitlines()
@@ -131,11 +146,10 @@ def test_text_and_numbers(tmp_path: Path, options: dict[str, Any]) -> None:
     assert (tmp_path / "copy.csv").read_bytes() == expected.to_csv(index=False).encode()
 
 
-@pytest.mark.parametrize(
-    "odd", ['x"y', '"x"y', '"x" ', "x\ry", "", "   ", "x,y", "x,y,z,u,v,w,x,y", '"', "\0", "٣", "-0", "1e400", "True"]
-)
-@pytest.mark.parametrize("column", [0, 1, 2, 3, 4, 5])
-@pytest.mark.parametrize("row", [1, 60, 290])
+ODD_TEXTS = ['x"y', '"x"y', '"x" ', "x\ry", "", "   ", "x,y", "x,y,z,u,v,w,x,y", '"', "\0", "٣", "-0", "1e400", "True"]
+
+
+@pytest.mark.parametrize(("odd", "column", "row"), shared_out(ODD_TEXTS, range(6), [1, 60, 290]))
 def test_odd_cells_beside_text(tmp_path: Path, odd: str, column: int, row: int) -> None:
     lines = [f"{row},w{row % 3},{row / 7!r},{'' if row % 5 else row},{row % 2 == 0},é\n" for row in range(300)]
     cells = lines[row][:-1].split(",")
