@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import cache
 from importlib.machinery import ModuleSpec
 from importlib.metadata import EntryPoint, PackageMetadata, distributions
@@ -65,19 +64,20 @@ class Point(NamedTuple):
         return EntryPoint(self.name, self.value, self.group).load()
 
 
-def points() -> Iterator[Point]:
+@cache
+def points() -> list[Point]:
     """Those of all groups that begin with "mlecore." or were meant to. The first distribution of a name counts."""
-    seen: set[str] = set()
+    found: dict[str, list[Point]] = {}  # by the name of their distribution
     for distribution in distributions():
         try:
-            found = [entry for entry in distribution.entry_points if _ours(entry.group)]
-            metadata = distribution.metadata if found else None
+            ours = [entry for entry in distribution.entry_points if _ours(entry.group)]
+            metadata = distribution.metadata if ours else None
             name = re.sub(r"[-_.]+", "-", metadata["Name"]).lower() if metadata else ""
         except Exception:  # damaged files, which must not end the search
             continue
-        if metadata and name not in seen:
-            seen.add(name)
-            yield from (Point(entry.group, entry.name, entry.value, metadata) for entry in found)
+        if metadata:
+            found.setdefault(name, [Point(entry.group, entry.name, entry.value, metadata) for entry in ours])
+    return [point for each in found.values() for point in each]
 
 
 def commands() -> dict[str, Point]:

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from click.testing import CliRunner
 
 from mlecore.cli import main
 from mlecore.plugins import entry_points
+from mlecore_testing.site_packages import forget
 
 INFO = "thing-1.0.dist-info"
 
@@ -24,12 +26,15 @@ def make(site: Path, text: str, folder: str = INFO, metadata: str = "Name: thing
 
 
 @pytest.fixture
-def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(sys, "path", [str(tmp_path)])
-    return tmp_path
+def site(tmp_path: Path) -> Iterator[Path]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "path", [str(tmp_path)])
+        yield tmp_path
+    forget()
 
 
 def read() -> list[tuple[str, str, str]]:
+    forget()
     return [(str(point.kind), point.name, point.value) for point in entry_points.points()]
 
 

@@ -17,6 +17,7 @@ _CACHES = (
     discovery.find,
     loading.load,
     loading.load_extensions,
+    entry_points.points,
     entry_points.spec_of,
     facts.read_facts,
 )
