@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
 from functools import cache
 
 import pytest
 
 pytest_plugins = [f"mlecore_testing.{name}" for name in ("bombs", "browser", "disks", "looks", "site_packages")]
+
+gc.set_threshold(50_000)  # as `mlecore` does: thousands of tests are collected, and stay
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()  # or every full collection would look through all tests again
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -12,4 +12,4 @@ def test_a_molecule_without_a_charge_is_refused(trial: Trial) -> None:
     charges = pd.read_csv(raw / "mulliken_charges.csv")
     gone = pd.read_csv(trial.public / "train.csv")["molecule_name"][0]
     charges[charges["molecule_name"] != gone].to_csv(raw / "mulliken_charges.csv", index=False)
-    trial.refuses_raw(raw, r"mulliken_charges.csv lacks 1 of the 27 molecules")
+    trial.refuses_raw(raw, r"mulliken_charges.csv lacks 1 of the 54 molecules")

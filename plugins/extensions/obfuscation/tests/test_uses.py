@@ -32,7 +32,7 @@ def test_data_without_a_group_are_a_leftover_unless_they_are_fresh(root: Path, t
     note_use(root, "coins", tmp_path / "a group that was removed")
     grown_old(root)
     assert not [left for left in leftovers(tmp_path / "data") if OBFUSCATED in left.path.parts]
-    (found,) = [each for each in doctor([], DataDirs.of([tmp_path / "data"])) if str(root) in each.what]
+    found = next(each for each in doctor([], DataDirs.of([tmp_path / "data"])) if str(root) in each.what)
     assert (found.state, found.fix) == ("warning", "mlecore doctor --clean")
     (left,) = leftovers_of(tmp_path / "data")
     assert left.path == root and not left.needed and "needed by no group: obfuscated data of coins" in left.why

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -86,7 +88,8 @@ def test_what_a_session_left_running_ends_before_the_next_one_begins(home: Path)
 
 
 def test_what_stands_still_is_not_waited_for(home: Path) -> None:
-    assert run(home, "0 sleep 5 >/dev/null 2>&1", "0 finished", idle=0.5) == "submitted"
+    assert run(home, "0 echo $$ >left; exec sleep 300 >/dev/null 2>&1", "0 finished", idle=0.5) == "submitted"
+    os.kill(int((home / "left").read_text()), signal.SIGKILL)  # it still runs
 
 
 def test_sessions_that_do_nothing_end_it(home: Path) -> None:

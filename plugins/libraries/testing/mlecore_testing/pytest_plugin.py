@@ -3,7 +3,7 @@
 pytest collects every ``competition.toml`` as a test: the conformance kit, once for each edition. The package's other
 tests have three fixtures::
 
-    pytestmark = pytest.mark.trial(size=0.5)    # optional: size (0.1), seed and edition of the synthetic data
+    pytestmark = pytest.mark.trial(size=0.5)    # optional: size (0.3), seed and edition of the synthetic data
 
     def test_a_constant_prediction_is_undefined(trial, answers):
         assert math.isnan(trial.grade(answers.assign(target=0.5)))

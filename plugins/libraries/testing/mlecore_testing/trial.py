@@ -34,7 +34,7 @@ class Trial:
             trial.refuses_raw(raw, "repeated")
 
     The folders ``raw``, ``public`` and ``private`` may be shared with other tests (``shared``), so do not change them;
-    what the trial writes is below ``folder``. The data are small unless ``size`` says otherwise.
+    what the trial writes is below ``folder``. The data are those of the kit's short form unless ``size`` says otherwise.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Trial:
         folder: Path,
         *,
         seed: int = 0,
-        size: float = 0.1,
+        size: float = 0.3,
         edition: str = "v1",
         shared: SharedData | None = None,
     ) -> None:
