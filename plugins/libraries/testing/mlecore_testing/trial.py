@@ -34,7 +34,7 @@ class Trial:
             trial.refuses_raw(raw, "repeated")
 
     The folders ``raw``, ``public`` and ``private`` may be shared with other tests (``shared``), so do not change them;
-    what the trial writes is below ``folder``. The data are those of the kit's short form unless ``size`` says otherwise.
+    what the trial writes is below ``folder``. The data are those of the kit's short form, unless ``size`` differs.
     """
 
     def __init__(
