@@ -36,8 +36,7 @@ test: env .venv/compiled  ## the short lane, in minutes: style, all tests that n
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/python scripts/generate.py --check
-	@# by file: what a file's tests share is created once, not by each worker
-	$(PYTEST) -n $(WORKERS) --dist loadfile --kit short --ignore tests/docs $(LARGE:%=--ignore-glob="plugins/competitions/%/*/competition.toml") \
+	$(PYTEST) -n $(WORKERS) --kit short --ignore tests/docs $(LARGE:%=--ignore-glob="plugins/competitions/%/*/competition.toml") \
 	  -m "not ($(LONG))"
 
 .venv/compiled: .venv/made  # all tests and what they import, once: each worker would compile it for itself

@@ -13,6 +13,14 @@ pytest_plugins = [f"mlecore_testing.{name}" for name in ("bombs", "browser", "di
 gc.set_threshold(50_000)  # as `mlecore` does: thousands of tests are collected, and stay
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """In the short lane one worker of pytest-xdist has all tests of a file: what they share is created once."""
+    for item in items if config.getoption("kit") == "short" else ():
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+
+
 def pytest_collection_finish() -> None:
     gc.freeze()  # or every full collection would look through all tests again
 
