@@ -40,12 +40,14 @@ def command() -> None:
     type=click.Choice(["medal", "position", "percentile"]),
     default="medal",
     show_default=True,
-    help="1 for a medal, or a share for training: of the way to gold (position), of the teams (percentile).",
+    help="What counts, from 0 to 1: a medal; for training, the position between the sample submission and gold, or the "
+    "percentile on the leaderboard.",
 )
+@click.option("--image", default="python:3.11-slim-bookworm", show_default=True, help="Base image for the agent.")
 @click.option(
-    "--image", default="python:3.11-slim-bookworm", show_default=True, help="Image that the agent's is built on."
+    "--verifier-image",
+    help="Base image for the verifier, with mlecore installed.  [default: --image, and pip installs mlecore]",
 )
-@click.option("--verifier-image", help="Image with mlecore and the competitions.  [default: built from an index]")
 @click.option(
     "--no-verifier",
     is_flag=True,
