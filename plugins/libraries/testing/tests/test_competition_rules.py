@@ -254,7 +254,7 @@ def test_without_a_model_or_in_too_long_it_stays_open(
     monkeypatch.setattr(learning, "AGENT", "nobody")
     with pytest.raises(Undecided, match="the agent nobody is not installed"):
         list(learning.learnable(ready))
-    monkeypatch.setattr(learning, "_LIMIT", 0.2)
+    monkeypatch.setattr(learning, "_MOST", 0.2)
     with pytest.raises(Undecided, match="is not done after"):
         _let_work(ready, install, monkeypatch, "import time; time.sleep(600)")
 
