@@ -25,7 +25,12 @@ from mlecore_sandboxes.containers import images
 from mlecore_sandboxes.containers.engine import Engine
 from mlecore_sandboxes.containers.settings import BASE, ImageSettings
 
-pytestmark = [pytest.mark.docker, pytest.mark.network, pytest.mark.slow]
+pytestmark = [  # in one worker: images are named by content, and their fixture removes them
+    pytest.mark.docker,
+    pytest.mark.network,
+    pytest.mark.slow,
+    pytest.mark.xdist_group("harbor-images"),
+]
 
 ID = "spaceship-titanic"
 BUILD = Path(__file__).parents[4] / "scripts" / "build.py"
