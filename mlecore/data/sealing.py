@@ -30,7 +30,7 @@ def seal(data: Prepared, into: Path, dirs: DataDirs) -> Path:
     if data.sealed not in (None, target):
         raise UsageError(f"the answers of {data.competition} are sealed already, in {data.sealed}")
     if data.lists != data.root or not data.root.is_relative_to(dirs.first):
-        raise UsageError(f"{data.root} is not changed: mlecore did not prepare it, or another user did")
+        raise UsageError(f"{data.root} is not changed: mlecore did not prepare it in {dirs.first}")
     if any(into.resolve().is_relative_to(each.resolve()) for each in dirs.dirs):
         raise UsageError(
             f"{into} is in a data directory, where answers are without --sealed", fix="Name another folder."

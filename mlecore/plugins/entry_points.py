@@ -65,7 +65,7 @@ class Point(NamedTuple):
 
 
 @cache
-def points() -> list[Point]:
+def points() -> tuple[Point, ...]:
     """Those of all groups that begin with "mlecore." or were meant to. The first distribution of a name counts."""
     found: dict[str, list[Point]] = {}  # by the name of their distribution
     for distribution in distributions():
@@ -77,7 +77,7 @@ def points() -> list[Point]:
             continue
         if metadata:
             found.setdefault(name, [Point(entry.group, entry.name, entry.value, metadata) for entry in ours])
-    return [point for each in found.values() for point in each]
+    return tuple(point for each in found.values() for point in each)
 
 
 def commands() -> dict[str, Point]:

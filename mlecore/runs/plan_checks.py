@@ -20,7 +20,7 @@ _SMALLEST = 1_000_000  # bytes; a smaller number is a size without its unit
 def check_plan(plan: Plan) -> Plan:
     """The plan, if it is consistent. Raises UsageError."""
     _check_runs(plan)
-    _check_numbers(plan)
+    check_numbers(plan)
     _check_models(plan)
     _check_mcp(plan)
     _check_secrets(plan)
@@ -69,7 +69,8 @@ def _check_secrets(plan: Plan) -> None:
             )
 
 
-def _check_numbers(plan: Plan) -> None:
+def check_numbers(plan: Plan) -> None:
+    """Limits and counts are in range. Raises UsageError."""
     execution, gateway = plan.execution, plan.gateway
     own = {f"agents[{number}].limits": plan.limits_of(agent) for number, agent in enumerate(plan.agents)}
     limits = {"limits": plan.limits, **own}

@@ -54,9 +54,9 @@ def command() -> None:
     help="Build no image with answers: mle-ext-verifiers grades on its own machine.",
 )
 @click.option("--time-limit", default="24h", show_default=True, help="Time limit per run, e.g. 24h or 90m.")
-@click.option("--cpus", type=click.FloatRange(min=0, min_open=True), help="CPUs per run.")
+@click.option("--cpus", type=float, help="CPUs per run.")
 @click.option("--memory", help="Memory per run, e.g. 16GB.")
-@click.option("--gpus", type=click.IntRange(min=0), default=0, show_default=True, help="GPUs per run.")
+@click.option("--gpus", type=int, default=0, show_default=True, help="GPUs per run.")
 @click.option("--allow", multiple=True, metavar="HOST", help="Host that the agent may reach; repeatable.")
 @click.option("--network", type=click.Choice(["none", "open"]), help="Network of the agent.  [default: open]")
 @data_option
@@ -96,8 +96,6 @@ def harbor(
         raise UsageError("--allow and --network cannot be used together", fix="Use --allow alone.")
     if delivery == "mount" and (repository or no_verifier):
         raise UsageError("--repository and --no-verifier need --delivery image", fix="Add it.")
-    if memory and size(memory) < 2**20:
-        raise UsageError(f"--memory {memory} is less than 1 MiB", fix="Write the unit, e.g. 16GB.")
     settings = Settings(
         edition=edition,
         synthetic=synthetic,

@@ -21,6 +21,7 @@ from mlecore.errors import UsageError
 from mlecore.model.agents import HOME
 from mlecore.model.plan import Plan, PlannedData
 from mlecore.model.record import Limits
+from mlecore.runs.plan_checks import check_numbers
 from mlecore.util import files
 from mlecore.util.schema import plain
 from mlecore.util.scratch import scratch
@@ -60,7 +61,8 @@ def export(ids: Sequence[str], out: Path, settings: Settings, say: Callable[[str
     """
     if out.exists():
         raise UsageError(f"{out} already exists", fix="Name a new folder: --out DIR")
-    plan = Plan(data=PlannedData(edition=settings.edition, synthetic=settings.synthetic))
+    plan = Plan(data=PlannedData(edition=settings.edition, synthetic=settings.synthetic), limits=settings.limits)
+    check_numbers(plan)
     found = [read_inputs(id, plan, settings.data, lambda text: None) for id in ids]
     builder = None
     if settings.repository is not None:
