@@ -77,7 +77,7 @@ class Settings:
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """Of sbatch, the same for every run."""
+        """Flags of sbatch, the same for every run."""
         named = {name: getattr(self, name) for name in _PASSED_ON}
         return (*(f"--{name}={value}" for name, value in named.items() if value), *self.sbatch)
 

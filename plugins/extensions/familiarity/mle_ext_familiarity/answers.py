@@ -27,7 +27,7 @@ Answer with one line a row and nothing else: <id>: <label>"""
 
 
 def measure(calls: Calls, found: Competition, private: Path, rows: int, seed: int = 0) -> Measured:
-    """Of ``rows`` random rows of the test part.
+    """How many labels of ``rows`` random test rows the model knows.
 
     ``base`` is the share of the most frequent label among them; the p-value that of at least as many right answers
     where the model's labels are shuffled among the rows (9,999 times), so that it holds whatever labels it prefers.

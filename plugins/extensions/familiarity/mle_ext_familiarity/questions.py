@@ -145,7 +145,7 @@ def _plain(name: str) -> str:
 
 
 def _rows(facts: Facts) -> list[float]:
-    """Of `train.csv`, and with the test part added: most of these were cut off the training table that Kaggle has."""
+    """Rows of `train.csv`, and with the test part added, as most test parts were cut off Kaggle's training table."""
     train = facts.expect.get("public/train.csv", {}).get("rows")
     test = facts.expect.get(facts.answers, {}).get("rows", 0)
     return [] if train is None else list(dict.fromkeys([float(train), float(train + test)]))

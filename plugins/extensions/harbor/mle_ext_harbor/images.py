@@ -37,7 +37,7 @@ _PART = r"[a-z0-9]+(?:[._-]+[a-z0-9]+)*"
 _REPOSITORY = re.compile(rf"{_PART}(?::\d+)?(?:/{_PART})*")
 
 Content = bytes | Path
-"""Of a file; a name that ends with a slash is a folder's."""
+"""A file's content. A name that ends with a slash is a folder."""
 
 
 @frozen(kw_only=True)
@@ -97,7 +97,7 @@ class Builder:
         return base
 
     def _id(self, ref: str) -> str:
-        """Of an image, which is pulled if it is missing. What its name means may change; what was built on it stays."""
+        """The id of an image, pulled if it is missing. A name may mean another image later; an id cannot."""
         found = self.engine.image(ref)
         if found is None:
             self.say(f"pulling {ref}")
@@ -133,7 +133,7 @@ def _log(recipe: Recipe) -> Path:
 
 
 def _line(entry: manifest.Entry) -> str:
-    """Of the list of prepared files, with the time that the file has in the image."""
+    """A line of the list of prepared files, with the time that the file has in the image."""
     return f"{entry.sha256} {manifest.line_end(entry.size, entry.mtime_ns // _SECOND * _SECOND, entry.path)}"
 
 

@@ -134,7 +134,7 @@ def _model(trial: _Trial) -> str:
 
 
 def _count(result: Mapping[str, Any], name: str) -> int | None:
-    """Of tokens, as the agent's own logs report them to Harbor."""
+    """A number of tokens, as the agent's own logs report it to Harbor."""
     value = (result.get("agent_result") or {}).get(name)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 

@@ -61,7 +61,7 @@ class Board:
         return path if path.is_file() else None
 
     def names(self) -> list[str]:
-        """Of all entries; folders whose names are no entry's included, as ``entry_folder`` says what is wrong."""
+        """Names of all folders of entries, valid or not: ``entry_folder`` reports what is wrong."""
         folder = self.folder / ENTRIES
         return sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
 

@@ -46,7 +46,7 @@ class Check:
         return 1 if "error" in levels else 3 if "undecided" in levels else 0
 
     def levels(self, check: str) -> set[Level]:
-        """Of the remarks of one check."""
+        """Levels of the remarks of one check."""
         return {remark.level for remark in self.remarks if remark.check == check}
 
 

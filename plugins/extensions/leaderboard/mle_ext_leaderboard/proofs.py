@@ -92,7 +92,7 @@ def _answers(check: Check, _: Results) -> tuple[Verdict, str]:
 
 
 def _names(check: Check, role: Role) -> str:
-    """Of those who signed as this and are known."""
+    """Names of the known signers with this role."""
     said = (each.signer.name for each in check.signed if each.statement.predicate.role == role)
     return ", ".join(sorted(filter(None, {*said})))
 

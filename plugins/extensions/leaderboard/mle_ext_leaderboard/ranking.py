@@ -31,7 +31,7 @@ class Ranked:
 
 
 def rank_entries(entries: Sequence[Counts]) -> list[Ranked]:
-    """Of entries that ran the same competitions, in the same order."""
+    """Rates and ranks of entries that ran the same competitions, in the order given."""
     names = sorted(entries[0]) if entries else []
     shares = np.array([[wins / runs for wins, runs in (entry[name] for name in names)] for entry in entries])
     if not len(entries):

@@ -71,7 +71,7 @@ class RunResult:
 
     @property
     def flagged(self) -> bool:
-        """By a detector."""
+        """A detector found a violation, or something suspicious."""
         return any(found.startswith(("violation:", "suspicious:")) for found in self.findings)
 
     @property

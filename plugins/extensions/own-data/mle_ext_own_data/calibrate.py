@@ -62,7 +62,7 @@ def command(
 
     The baseline takes part in any case; --agent names further ones. The runs are ordinary ones, in a group of their
     own, and --group resumes it. Reports then show "reference gold" and so on, which are scores of agents: no medals,
-    and in no rate. Of a package that is not installed as editable, the lines are printed instead.
+    and in no rate. If a package is not installed as editable, the lines are printed instead.
     """
     from mlecore.plugins.competitions import competition
     from mlecore.runs.store import load_group

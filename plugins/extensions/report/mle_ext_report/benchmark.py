@@ -42,7 +42,7 @@ def split_ids(split: str) -> tuple[str, ...]:
     """Ids of a split: "low" (or "lite"), "medium", "high", "all", "dev" and "mle-bench-30" have 22, 38, 15, 75, 7
     and 30, installed or not.
 
-    Of a split that competitions name themselves: those that are installed. Empty for any other word.
+    For a split that competitions name themselves: the installed ones. Empty for any other word.
     """
     from mlecore.plugins.competitions import working
     from mlecore.plugins.splits import benchmark

@@ -82,7 +82,7 @@ def page_of(step: Step) -> int:
 
 
 class Conversations:
-    """Of all runs."""
+    """The conversations of all runs."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[tuple[object, ...], _Conversation] = OrderedDict()

@@ -174,7 +174,7 @@ def _failed(rows: Sequence[Row], of: Mapping[str, Setup]) -> list[Failed]:
 
 
 def _cause(found: Failure, rows: Mapping[str, Row]) -> str:
-    """Of an invalid submission, in the grader's words if all runs share them; else without numbers and names."""
+    """Why a submission was invalid: in the grader's words if all runs share them, else without numbers and names."""
     reasons = {row.report.reason for name in found.runs if (row := rows[name]).report}
     return reasons.pop() if found.kind == "invalid submission" and len(reasons) == 1 else found.cause
 

@@ -113,7 +113,7 @@ def at_end(graded: Graded) -> Moment | None:
 
 
 class _Budget:
-    """Of all comparisons of a page."""
+    """Time and lines for all comparisons of a page."""
 
     def __init__(self) -> None:
         self._ends = time.monotonic() + _PATIENCE

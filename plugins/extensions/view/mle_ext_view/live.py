@@ -26,7 +26,7 @@ _MOST = 256 << 20  # bytes of a gateway's log and transcripts
 
 
 class _Copy:
-    """Of one job's log and transcripts, their secrets masked as in what is collected."""
+    """A copy of one job's log and transcripts, with secrets masked as in collected files."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -64,7 +64,7 @@ class _Copy:
 
 
 class LiveCalls:
-    """Of all active runs."""
+    """The model calls of all active runs."""
 
     def __init__(self) -> None:
         self.version = 0  # another one when any run's calls have changed

@@ -23,7 +23,7 @@ _LONGEST = 64 << 10  # bytes without an end of line that are held back
 
 
 class _Copy:
-    """Of one job's output, its secrets masked as in what is collected."""
+    """A copy of one job's output, with secrets masked as in collected files."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -52,7 +52,7 @@ class _Copy:
 
 
 class Outputs:
-    """Of all runs."""
+    """The output of all runs."""
 
     def __init__(self) -> None:
         self._copies: OrderedDict[str, _Copy] = OrderedDict()

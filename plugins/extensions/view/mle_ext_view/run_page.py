@@ -206,7 +206,7 @@ def _first_rows(site: Site, record: RunRecord) -> FirstRows:
 
 
 def _sample(record: RunRecord) -> FirstRows:
-    """Of the sample submission, where the competition and its data are on this machine."""
+    """First rows of the sample submission, where the competition and its data are on this machine."""
     from mlecore.data.layout import DataDirs
     from mlecore.data.opening import open_prepared
     from mlecore.model.sample import open_sample

@@ -64,7 +64,7 @@ def features(subject: Subject, part: Role, content: bool = True) -> Iterator[Fea
 
 
 def _last_digits(file: str, name: str, texts: Series[str]) -> Iterator[Feature]:
-    """Of numbers and times that differ mostly."""
+    """Last digits of numbers and times, most of which differ."""
     import pandas as pd
 
     if texts.nunique() > _DISTINCT:

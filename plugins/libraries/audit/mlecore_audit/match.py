@@ -162,7 +162,7 @@ def _rare(truth: Series[str]) -> NDArray[np.bool_]:
 
 
 def _bits(truth: Series[str]) -> float:
-    """Of evidence in equal labels."""
+    """Bits of evidence in equal labels."""
     import pandas as pd
 
     return arrangement_bits(pd.factorize(truth.to_numpy())[0])

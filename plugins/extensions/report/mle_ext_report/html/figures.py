@@ -117,7 +117,7 @@ def progress(setups: Sequence[SetupSummary], numbers: Numbers) -> Markup:
 def cost(setups: Sequence[SetupSummary], numbers: Numbers) -> Markup:
     """The main rate by what a run cost, in dollars if they are known for all setups, else in hours.
 
-    Of one competition it would say nothing.
+    One competition would show nothing.
     """
     rated = [setup for setup in setups if setup.main_rate and len({line.competition for line in setup.runs}) > 1]
     units = ("US dollars", "hours")

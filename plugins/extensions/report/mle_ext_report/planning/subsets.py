@@ -96,7 +96,7 @@ def _greedy(shares: Array, most: int) -> list[int]:
 
 
 def _cosines(columns: Array, other: Array) -> Array:
-    """Of the angle of each column with ``other``: the correlation if both have mean 0. 0 where one is all 0."""
+    """Cosine between each column and ``other``: their correlation if both have mean 0. 0 where one is all 0."""
     sizes = np.sqrt((columns * columns).sum(axis=0) * (other * other).sum())
     found: Array = np.divide(other @ columns, sizes, out=np.zeros(columns.shape[1]), where=sizes > 1e-9)
     return found
